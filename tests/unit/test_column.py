@@ -110,7 +110,7 @@ def test_absorption_follows_formula_acidity_and_place():
 
 
 BAD = {
-    "the density comes from the `profile`": {"density": 1000, "profile": {}},
+    "the `profile` determines the density": {"density": 1000, "profile": {}},
     "5 follows 5": {"profile": {"depths": [0, 5, 5], "temperature": [1, 2, 3]}},
     "`temperature` has 3 values for 2 depths": {"profile": {"depths": [0, 5], "temperature": [3, 4, 5]}},
     "`salinity` has 2 values for 1 depths": {"profile": {"salinity": [3, 4]}},
@@ -119,13 +119,13 @@ BAD = {
     "greater than or equal to 0": {"profile": {"salinity": -1}},
     "less than or equal to 12000": {"profile": {"depths": [0, 12001], "salinity": [1, 2]}},
     "at least 1 item": {"profile": {"depths": []}},
-    "is for salinities from 25 to 40, but the profile has 5": {
+    "is valid for salinities from 25 to 40, but the profile has 5": {
         "profile": {"salinity": 5},
         "sound_speed": {"formula": "mackenzie"},
     },
-    "is for salinities from 30 to 40": {"profile": {"salinity": 20}, "sound_speed": {"formula": "del_grosso"}},
+    "is valid for salinities from 30 to 40": {"profile": {"salinity": 20}, "sound_speed": {"formula": "del_grosso"}},
     "'constant' needs `value`": {"sound_speed": {"formula": "constant"}},
-    "`value` does not go with the formula 'unesco'": {"sound_speed": {"value": 1500}},
+    "`value` is not used by the formula 'unesco'": {"sound_speed": {"value": 1500}},
     "'profile' needs `values`": {"sound_speed": {"formula": "profile", "depths": [0, 1]}},
     "`values` has 1 values for 2 depths": {"sound_speed": {"formula": "profile", "depths": [0, 1], "values": [1500]}},
     "1 follows 2": {"sound_speed": {"formula": "profile", "depths": [2, 1], "values": [1500, 1501]}},

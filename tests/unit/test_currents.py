@@ -264,7 +264,7 @@ def test_a_grid_that_refuses_names_the_point_and_the_current(grid: Any) -> None:
     water = sea({"it": current})
     assert water.raises_outside
     for point in BEYOND:
-        with pytest.raises(SkerryError, match=r"outside the grid of water.currents.it, which refuses"):
+        with pytest.raises(SkerryError, match=r"outside the grid of water.currents.it; use"):
             water.sample(point, 5.0)
     with pytest.raises(SkerryError, match=r"'auv' at \(60, 0, -10\) m and 5 s"):
         water.check_points([[0, 0, -10], BEYOND[0]], 5.0, ["the robot 'rov'", "the robot 'auv'"])
@@ -321,9 +321,7 @@ def test_hours_of_netcdf_are_hours(netcdf: Any, tmp_path: Path) -> None:
     np.testing.assert_allclose(found, linear_field(x, y, z, 1.5), **ROUNDING)
 
 
-@pytest.mark.parametrize(
-    "units, problem", [({"x": "degrees_east"}, "must be in metres"), ({"u": "knots"}, "must be in m/s")]
-)
+@pytest.mark.parametrize("units, problem", [({"x": "degrees_east"}, "must be metres"), ({"u": "knots"}, "must be m/s")])
 def test_other_units_of_netcdf_are_refused(netcdf: Any, tmp_path: Path, units: Mapping[str, str], problem: str) -> None:
     write_netcdf(netcdf, tmp_path / "g.nc", "NETCDF4", units, False)
     with pytest.raises(SkerryError, match=problem):
@@ -481,9 +479,9 @@ def test_a_wind_on_a_grid_refuses_only_what_is_above_the_water(grid: Any) -> Non
 @pytest.mark.parametrize(
     "current, problem",
     [
-        ({"kind": "profile", "depths": [0, 5, 5], "velocities": [[0, 0, 0]] * 3}, "must increase"),
-        ({"kind": "profile", "depths": [5, 0], "velocities": [[0, 0, 0]] * 2}, "must increase"),
-        ({"kind": "profile", "depths": [0, 5], "velocities": [[0, 0, 0]]}, "2 depths or heights for 1 velocities"),
+        ({"kind": "profile", "depths": [0, 5, 5], "velocities": [[0, 0, 0]] * 3}, "must be increasing"),
+        ({"kind": "profile", "depths": [5, 0], "velocities": [[0, 0, 0]] * 2}, "must be increasing"),
+        ({"kind": "profile", "depths": [0, 5], "velocities": [[0, 0, 0]]}, "as many depths or heights as velocities"),
         ({"kind": "profile", "velocities": [[0, 0, 0]]}, "either `depths` or `heights`"),
         ({"kind": "profile", "depths": [0], "heights": [0], "velocities": [[0, 0, 0]]}, "either `depths` or"),
         ({"kind": "profile", "depths": [0], "velocities": [[0, 0, float("nan")]]}, "finite"),
@@ -515,17 +513,17 @@ def with_hole(name: str) -> dict[str, Array]:
 @pytest.mark.parametrize(
     "changes, problem",
     [
-        ({"x": X[::-1]}, "'x' must be a list of increasing numbers"),
-        ({"time": np.array([0.0, 5.0, 5.0])}, "'time' must be a list of increasing"),
-        ({"y": np.zeros((4, 2))}, "'y' must be a list"),
+        ({"x": X[::-1]}, "'x' must be one-dimensional and increasing"),
+        ({"time": np.array([0.0, 5.0, 5.0])}, "'time' must be one-dimensional and increasing"),
+        ({"y": np.zeros((4, 2))}, "'y' must be one-dimensional"),
         ({"x": np.array([1.0])}, "'x' needs at least 2"),
         ({"u": np.zeros((3, 4, 4, 6))}, r"'u' has the shape \(3, 4, 4, 6\), but the axes .*\(3, 4, 4, 7\)"),
         ({"z": None}, r"'u' has the shape .* but the axes \(time, y, x\)"),
         ({"w": np.zeros((4, 4, 7))}, "'w' has the shape"),
-        (with_hole("u"), r"'u' is not a number at \(0, 0, 0, 5\)"),
-        (with_hole("x"), r"'x' is not a number at \(5,\)"),
+        (with_hole("u"), r"'u' is not a finite number at index \(0, 0, 0, 5\)"),
+        (with_hole("x"), r"'x' is not a finite number at index \(5,\)"),
         ({"v": None}, "has no variable 'v'"),
-        ({"u": np.full((3, 4, 4, 7), "fast")}, "'u' is not made of numbers"),
+        ({"u": np.full((3, 4, 4, 7), "fast")}, "'u' must contain numbers"),
     ],
 )
 def test_a_bad_grid_is_refused_in_words(grid: Any, changes: dict[str, Any], problem: str) -> None:

@@ -344,13 +344,13 @@ def test_a_propellers_field_may_act_only_under_water_or_only_above() -> None:
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"kind": "vector"}, "`vector` goes with kind `vector`"),
-        ({"kind": "attraction", "vector": [1, 0, 0]}, "`vector` goes with kind `vector`"),
-        ({"kind": "vector", "vector": [0, 0, 0]}, "must point somewhere"),
-        ({"kind": "vector", "vector": [1, 0, 0], "center": [0, 0, 0]}, "`center` goes with"),
+        ({"kind": "vector"}, "`vector` is required for kind `vector`"),
+        ({"kind": "attraction", "vector": [1, 0, 0]}, "`vector` is required for kind `vector`"),
+        ({"kind": "vector", "vector": [0, 0, 0]}, "must not be zero"),
+        ({"kind": "vector", "vector": [1, 0, 0], "center": [0, 0, 0]}, "`center` is only for"),
         ({"kind": "repulsion", "magnitude": -1}, "greater than or equal to 0"),
         ({"kind": "repulsion", "magnitude": float("inf")}, "finite"),
-        ({"kind": "repulsion", "only_underwater": True, "only_above_water": True}, "acts nowhere"),
+        ({"kind": "repulsion", "only_underwater": True, "only_above_water": True}, "exclude each other"),
         ({"kind": "repulse"}, "repulsion"),
         ({"kind": "repulsion", "strength": 3}, "strength"),
         ({"kind": "repulsion", "volume": {"kind": "sphere", "center": [0, 0, 0], "radius": 0}}, "greater than 0"),
@@ -376,7 +376,7 @@ def test_a_field_needs_a_volume() -> None:
         ({"half_angle_deg": 90}, "less than 90"),
         ({"length": 0}, "greater than 0"),
         ({"force_magnitude_cap": 0}, "greater than 0"),
-        ({"only_underwater": True, "only_above_water": True}, "acts nowhere"),
+        ({"only_underwater": True, "only_above_water": True}, "exclude each other"),
         ({"cone_tipp": 1}, "cone_tipp"),
     ],
 )

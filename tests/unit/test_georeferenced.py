@@ -270,8 +270,8 @@ def test_regions_give_it_materials(tmp_path: Path) -> None:
 
 
 BAD: dict[str, tuple[Any, dict[str, Any], str]] = {
-    "no.tif": (b"II*\0nonsense", {}, "not a sound TIFF"),
-    "text.tif": (b"hello", {}, "not a sound TIFF"),
+    "no.tif": (b"II*\0nonsense", {}, "not a valid TIFF"),
+    "text.tif": (b"hello", {}, "not a valid TIFF"),
     "no.asc": (b"hello\n1 2 3\n", {}, "lacks ncols, nrows, cellsize"),
     "short.asc": (
         b"ncols 3\nnrows 2\nxllcorner 300000\nyllcorner 6500000\ncellsize 90000\n1 2 3\n1 2\n",
@@ -284,8 +284,8 @@ BAD: dict[str, tuple[Any, dict[str, Any], str]] = {
         "row 1",
     ),
     "nocrs.asc": (b"ncols 2\nnrows 2\nxllcorner 0\nyllcorner 0\ncellsize 1\n1 2\n1 2\n", {}, "give `crs`"),
-    "no.npy": (b"hello", {"crs": "EPSG:32634", "bounds": (0, 0, 1, 1)}, "not a sound .npy"),
-    "no.npz": (b"hello", {}, "not a sound .npz"),
+    "no.npy": (b"hello", {"crs": "EPSG:32634", "bounds": (0, 0, 1, 1)}, "not a valid .npy"),
+    "no.npz": (b"hello", {}, "not a valid .npz"),
 }
 
 
@@ -306,22 +306,22 @@ def test_a_tiff_that_cannot_be_ground_is_refused_in_words(tmp_path: Path) -> Non
     with pytest.raises(FileError, match="without a georeference"):
         build(tmp_path / "plain.tif")
     colour = write_tiff(tmp_path / "colour.tif", np.zeros((20, 20, 3), np.uint8), *place, photometric="rgb")
-    with pytest.raises(FileError, match="one real number to a pixel"):
+    with pytest.raises(FileError, match="one real number per pixel"):
         build(colour)
     own = write_tiff(tmp_path / "own.tif", flat, (5.0, 5.0), (west, north), 32767)
     with pytest.raises(FileError, match="give `crs`"):
         build(own)
     assert build(own, crs="EPSG:32634").height([0.0, 0.0]) == 0.0
     far = write_tiff(tmp_path / "far.tif", flat, (5.0, 5.0), (west + 9e4, north), ZONE_34)
-    with pytest.raises(FileError, match="not over the world's origin"):
+    with pytest.raises(FileError, match="not the world's origin"):
         build(far)
-    with pytest.raises(FileError, match="nothing of it is in the part"):
+    with pytest.raises(FileError, match="outside the area of"):
         build(far, size=(100, 100))
     empty = write_tiff(tmp_path / "empty.tif", flat, *place, nodata="0")
-    with pytest.raises(FileError, match="no data in the part"):
+    with pytest.raises(FileError, match="no data in the requested area"):
         build(empty)
     odd = write_tiff(tmp_path / "odd.tif", np.full((20, 20), -32768, np.int16), *place)
-    with pytest.raises(FileError, match="32768 m of height or depth, more than the Earth"):
+    with pytest.raises(FileError, match="height or depth of 32768 m, which does not exist"):
         build(odd)
     one = write_tiff(tmp_path / "one.tif", np.zeros((1, 20), np.float32), *place)
     with pytest.raises(FileError, match="at least 2 rows"):
@@ -346,7 +346,7 @@ def test_a_damaged_tile_is_told(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[len(data) // 2 : len(data) // 2 + 200] = bytes(200)
     path.write_bytes(bytes(data))
-    with pytest.raises(FileError, match=r"damaged|not a sound TIFF"):
+    with pytest.raises(FileError, match=r"damaged|not a valid TIFF"):
         build(path)
 
 
@@ -360,11 +360,11 @@ def test_compressions_that_need_a_package_work_with_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "settings", "words"),
     [
-        ("a.tif", {"crs": "EPSG:999999"}, "no coordinates that PROJ knows"),
-        ("a.tif", {"crs": "EPSG:4978"}, "must be coordinates on a map"),
-        ("a.tif", {"bounds": (0, 0, 1, 1)}, "`bounds` are for an .npy"),
-        ("a.npy", {}, "`bounds` are for an .npy file, which needs them"),
-        ("a.npy", {"bounds": (1, 0, 0, 1)}, "must grow"),
+        ("a.tif", {"crs": "EPSG:999999"}, "not a coordinate system that PROJ knows"),
+        ("a.tif", {"crs": "EPSG:4978"}, "must be a projected or geographic coordinate system"),
+        ("a.tif", {"bounds": (0, 0, 1, 1)}, "`bounds` are required for an .npy"),
+        ("a.npy", {}, "`bounds` are required for an .npy file"),
+        ("a.npy", {"bounds": (1, 0, 0, 1)}, "west < east"),
         ("a.tif", {"center": (5, 5)}, "needs a `size`"),
         ("a.xyz", {}, "must be one of .tif"),
     ],

@@ -99,7 +99,7 @@ def test_any_value_of_the_scenario_and_of_a_vehicle_can_be_drawn(make: Any, whol
         ("robots.sam.overrides.forces.dampin.linear.0", "damping"),
         ("robots.sam.pose.position.3", "has 3 values"),
         ("robots.sam.pose.position[3]", "has 3 values"),
-        ("gravity.x", "has no parts"),
+        ("gravity.x", "without parts"),
     ],
 )
 def test_an_unknown_path_is_refused_with_a_suggestion(path: str, hint: str) -> None:

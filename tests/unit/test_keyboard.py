@@ -213,5 +213,5 @@ def test_removing_a_part_removes_its_keys() -> None:
 
 def test_a_key_for_an_unknown_setpoint_is_refused_with_a_guess() -> None:
     drone = {"vehicle": "quadrotor", "overrides": {"keys": {"x": {"commands": {"tracking.ahaed": 1}}}}}
-    with pytest.raises(SkerryError, match=r"no such actuator or dial .*did you mean 'tracking.ahead'"):
+    with pytest.raises(SkerryError, match=r"no such actuator or setpoint .*did you mean 'tracking.ahead'"):
         skerry.load({"robots": {"it": drone}, **REFERENCE})

@@ -142,12 +142,12 @@ def test_a_fault_of_a_prop_names_its_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("thing", "problem"),
     [
-        ({}, "an object needs a `geometry`, or several `shapes`, or a `prop`"),
-        ({"geometry": BALL, "shapes": {"a": {"geometry": BALL}}}, "an object needs a `geometry`, or several `shapes`"),
-        ({"shapes": {"a": {"geometry": BALL}}, "motion": "dynamic"}, "a dynamic object needs a `mass`, or its shapes"),
+        ({}, "an object needs either a `geometry`, or `shapes`, or a `prop`"),
+        ({"geometry": BALL, "shapes": {"a": {"geometry": BALL}}}, "an object needs either a `geometry`, or `shapes`"),
+        ({"shapes": {"a": {"geometry": BALL}}, "motion": "dynamic"}, "needs a `mass`, or a mass of its shapes"),
         ({"shapes": {"a": {"geometry": BALL, "mass": 1}}, "motion": "dynamic", "mass": 2}, "but not both"),
-        ({"shapes": {"a": {"geometry": BALL, "mass": 1}}}, "takes no forces: remove shapes.a.mass"),
-        ({"geometry": BALL, "mooring": {}}, "takes no forces: remove mooring"),
+        ({"shapes": {"a": {"geometry": BALL, "mass": 1}}}, "this one is static: remove shapes.a.mass"),
+        ({"geometry": BALL, "mooring": {}}, "this one is static: remove mooring"),
         ({"shapes": {"a": {"geometry": BALL, "mass": 1, "volume": 0}}, "motion": "dynamic"}, "must have a volume"),
         ({"shapes": {"a": {"geometry": BALL, "material": "wod"}}}, "objects.x.shapes.a.material: there is no material"),
         ({"geometry": {"kind": "aruco", "id": 50, "size": 1}}, "geometry.id: must be less than 50"),

@@ -46,7 +46,7 @@ def crane(rope: Mapping[str, Any], **winch: Any) -> dict[str, Any]:
         ({**LINE, "end": [9, 0, -1]}, "its ends are 9 m apart, but it is 2 m long"),
         ({**LINE, "end": "bal"}, "there is no robot or object 'bal'; did you mean 'ball'"),
         ({**LINE, "start": "ball/bse"}, "'ball' has no link 'bse'"),
-        ({"start": [0, 0, 0], "winch": "winch"}, "a rope on a winch is a part of the vehicle"),
+        ({"start": [0, 0, 0], "winch": "winch"}, "a rope with a `winch` is a part of the vehicle"),
     ],
 )
 def test_a_bad_rope_is_refused_with_a_message(rope: dict[str, Any], words: str) -> None:

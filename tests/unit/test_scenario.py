@@ -324,8 +324,8 @@ def test_an_unknown_vehicle_is_a_fault_at_its_place(name: str) -> None:
         ),
         (
             "sensors:\n  o:\n    kind: odometry\n    link: base_link\n    frequency: 1000\n",
-            "{file}: line 5: sensors.o.frequency: is faster than the step of 1/200 s allows (found '1000'); "
-            "at most 200 Hz, or a shorter step",
+            "{file}: line 5: sensors.o.frequency: is more than one sample per step of 1/200 s (found '1000'); "
+            "use at most 200 Hz, or a shorter step",
         ),
     ],
 )
@@ -407,7 +407,7 @@ def test_a_file_that_overrides_name_lies_beside_the_scenario(tmp_path: Path) -> 
         ({"sensors": {"odometri": None}}, ".sensors.odometri: the vehicle has no such part; did you mean 'odometry'?"),
         (
             {"actuators": {"x": {"rate": 5}}},
-            ".actuators.x: the vehicle has no such part; there are none. A new part needs",
+            ".actuators.x: the vehicle has no such part; none are defined. A new part needs",
         ),
         ({"sensor": {}}, ".sensor: is not a known key; did you mean 'sensors'?"),
         ({"sensors": 5}, ".sensors: must be a mapping (found 5)"),
@@ -418,7 +418,7 @@ def test_a_file_that_overrides_name_lies_beside_the_scenario(tmp_path: Path) -> 
         ),
         (
             {"sensors": {"odometry": {"frequency": 201}}},
-            ".sensors.odometry.frequency: is faster than the step of 1/200",
+            ".sensors.odometry.frequency: is more than one sample per step of 1/200",
         ),
         (
             {"sensors": {"odometry": {"link": "nose"}}},
@@ -549,7 +549,7 @@ def test_extending_in_a_circle_is_refused(tmp_path: Path, length: int, monkeypat
         write(tmp_path / f"s{i}.yaml", f"name: x\nextends: s{(i + 1) % length}.yaml\n")
     monkeypatch.chdir(tmp_path)
     for path in ("s0.yaml", tmp_path / "s0.yaml"):
-        with pytest.raises(FileError, match="extends: goes in a circle: ") as caught:
+        with pytest.raises(FileError, match="extends: forms a cycle: ") as caught:
             load_scenario(path)
         assert str(caught.value).count(" → ") == length
         assert caught.value.faults[0].line == 2
@@ -560,9 +560,9 @@ def test_extending_in_a_circle_is_refused(tmp_path: Path, length: int, monkeypat
     [
         ("extends: torpedo_in_stil_water", "extends: there is no scenario 'torpedo_in_stil_water'; did you mean"),
         ("extends: gone.yaml", "gone.yaml: there is no such file"),
-        ("extends: 5", "extends: must be a scenario's name or path, not 5"),
-        ("extends: [base.yaml]", "extends: must be a scenario's name or path"),
-        ("extends: null", "extends: must be a scenario's name or path"),
+        ("extends: 5", "extends: must be the name or path of a scenario, found 5"),
+        ("extends: [base.yaml]", "extends: must be the name or path of a scenario"),
+        ("extends: null", "extends: must be the name or path of a scenario"),
     ],
 )
 def test_a_base_that_cannot_be_found_is_a_fault_at_its_line(base: Path, text: str, words: str) -> None:
@@ -703,14 +703,14 @@ line 9: water.surface.kind: unknown kind 'flatt' of surfaces; did you mean 'flat
 line 11: water.currents.tide.velocty: is not a known key; did you mean 'velocity'?
 line 14: terrain.depth: must be a number (found 'deep')
 line 17: robots.a.vehicle: there is no such vehicle (found 'torpdo'); did you mean 'torpedo'? \
-A path names a folder that has a vehicle.yaml
+A path must name a folder with a vehicle.yaml
 line 19: robots.a.pose.position: needs 3 values (found [0, 0])
 line 22: robots.b.anchored: must be true or false (found 'yes')
 line 25: robots.b.overrides.sensors.odometri: the vehicle has no such part; did you mean 'odometry'? \
 A new part needs a `kind`
 line 28: robots.b.overrides.sensors.extra.link: there is no such link (found 'nose_lnk'); did you mean 'nose_link'?
 line 32: robots.b.overrides.forces.ballast.volume: must be greater than 0 (found 0)
-line 33: robots.c/d: a name must not be empty, contain '/' or begin or end with a space (found 'c/d')
+line 33: robots.c/d: a name must not be empty, contain '/', or begin or end with a space (found 'c/d')
 line 36: objects.float.geometry.kind: there is no such kind (found 'spere'); did you mean 'sphere'?
 line 37: objects.crate: a dynamic object needs a `mass`
 line 42: objects.sinker.motion: must be 'static', 'kinematic' or 'dynamic' (found 'dynamc'); did you mean 'dynamic'?
@@ -736,21 +736,21 @@ def test_a_sensor_too_fast_is_told_beside_other_faults(tmp_path: Path) -> None:
     )
     assert faults_in(write(tmp_path / "s.yaml", text)) == [
         "line 2: seed: must be a whole number (found 'x')",
-        "line 4: robots.a.overrides.sensors.odometry.frequency: is faster than the step of 1/10 s allows "
-        "(found '21/2'); at most 10 Hz, or a shorter step",
+        "line 4: robots.a.overrides.sensors.odometry.frequency: is more than one sample per step of 1/10 s "
+        "(found '21/2'); use at most 10 Hz, or a shorter step",
     ]
 
 
 def test_a_robot_and_an_object_must_not_share_a_name() -> None:
     source = {**with_robot(), "objects": {"a": {"geometry": BALL}}}
-    assert faults_in(source) == ["a robot and an object have the same name: a"]
+    assert faults_in(source) == ["a robot and an object must not have the same name (found a)"]
 
 
 @pytest.mark.parametrize("motion", ["static", "kinematic"])
 def test_only_a_dynamic_object_has_a_mass_and_forces(motion: str) -> None:
     thing = {"geometry": BALL, "motion": motion, "mass": 1, "added_mass": [1, 1, 1, 1, 1, 1]}
     (fault,) = faults_in({"objects": {"ball": thing}})
-    assert fault == f"objects.ball: a {motion} object takes no forces: remove mass, added_mass"
+    assert fault == f"objects.ball: forces act only on dynamic objects; this one is {motion}: remove mass, added_mass"
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_a_path_consists_of_keys_and_indices() -> None:
     assert parse_key_path("robots.sam.pose.position[2]") == ("robots", "sam", "pose", "position", 2)
     assert parse_key_path("robots.sam.pose.position.2") == ("robots", "sam", "pose", "position", 2)
     for bad in ("", "a..b", "a[x]", "[1]", "a.b[1", "a b]"):
-        with pytest.raises(SkerryError, match="is no path"):
+        with pytest.raises(SkerryError, match="is not a valid path"):
             parse_key_path(bad)
 
 

@@ -184,7 +184,7 @@ def test_an_impossible_trial_is_an_error(plant: str) -> None:
         run_trial("stopping", "sma")
     with pytest.raises(SkerryError, match="does not move ahead"):
         run_trial("stopping", plant, {"trials": {"ahead": {"port": -50, "starboard": -50}}})
-    with pytest.raises(SkerryError, match=r"trials: there is no such actuator or dial .*did you mean 'port'"):
+    with pytest.raises(SkerryError, match=r"trials: there is no such actuator or setpoint .*did you mean 'port'"):
         run_trial("stopping", plant, {"trials": {"ahead": {"prot": 50}}})
 
 

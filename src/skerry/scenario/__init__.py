@@ -1,4 +1,4 @@
-"""Schema and loading: YAML to a checked `Scenario`."""
+"""Scenario files: the schema, and loading of YAML into a checked `Scenario`."""
 
 from skerry.scenario.loading import find_scenario, load_scenario
 from skerry.scenario.schema import Scenario

@@ -1,4 +1,4 @@
-"""What a scenario lets happen at given times: an alarm, a command, a thing moved."""
+"""Events of a scenario: at a given time, trigger an alarm, command an actuator, or move a robot or object."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ ACTIONS = ("trigger", "command", "move")
 
 
 class EventConfig(Config):
-    """One event, as if the world had been advanced to its time and somebody had done it by hand."""
+    """Event at a given time. Its effect equals that of a user who advances the world to that time and acts then."""
 
-    at: Rational = Field(ge=0, description="s; it happens at the first tick that is not before")
-    trigger: str | None = Field(None, description="robot/sensor that is set off")
-    command: str | None = Field(None, description="robot/actuator that is commanded")
-    value: dict[str, float] | None = Field(None, description="of the command: {rpm: 0}")
-    move: str | None = Field(None, description="robot or object that is put elsewhere, at rest")
-    pose: PoseConfig | None = Field(None, description="where it is put")
+    at: Rational = Field(ge=0, description="time, s; the event happens at the first tick at or after it")
+    trigger: str | None = Field(None, description="alarm sensor to trigger, as robot/sensor")
+    command: str | None = Field(None, description="actuator to command, as robot/actuator")
+    value: dict[str, float] | None = Field(None, description="value of the command, such as {rpm: 0}")
+    move: str | None = Field(None, description="robot or object to move; it is at rest afterwards")
+    pose: PoseConfig | None = Field(None, description="new pose of the moved robot or object")
 
     @model_validator(mode="after")
     def _one_action(self) -> EventConfig:
         if sum(getattr(self, action) is not None for action in ACTIONS) != 1:
-            raise ValueError("an event needs one of `trigger`, `command` and `move`")
+            raise ValueError("an event needs exactly one of `trigger`, `command` and `move`")
         if (self.command is None) != (self.value is None):
-            raise ValueError("`command` and `value` go together: {command: sam/thruster1, value: {rpm: 0}}")
+            raise ValueError("`command` and `value` need each other: {command: sam/thruster1, value: {rpm: 0}}")
         if (self.move is None) != (self.pose is None):
-            raise ValueError("`move` and `pose` go together: {move: buoy, pose: {position: [1, 2, 0]}}")
+            raise ValueError("`move` and `pose` need each other: {move: buoy, pose: {position: [1, 2, 0]}}")
         return self
 
 
@@ -42,7 +42,14 @@ def event_faults(
     vehicles: Mapping[str, Vehicle],
     movable: Mapping[str, bool],
 ) -> list[Fault]:
-    """Names that nothing answers to. `movable` are all robots and objects, with whether they can be put elsewhere."""
+    """Return a fault for each event that names an unknown or unsuitable sensor, actuator, robot or object.
+
+    Args:
+        document: Scenario document, for the lines of the faults.
+        events: Events of the scenario.
+        vehicles: Vehicles by the name of their robot.
+        movable: All robots and objects by name, with whether they can be moved.
+    """
     faults = []
     alarms = {
         f"{robot}/{name}": part.can_be_triggered
@@ -52,7 +59,12 @@ def event_faults(
     actuators = [f"{robot}/{name}" for robot, vehicle in vehicles.items() for name in vehicle.config.actuators]
     for number, event in enumerate(events):
         for action, found, known, refusal in (
-            ("trigger", event.trigger, alarms, "this sensor warns of nothing that could be triggered"),
+            (
+                "trigger",
+                event.trigger,
+                alarms,
+                "this sensor has no trigger; only alarm sensors such as `leak` can be triggered",
+            ),
             ("command", event.command, dict.fromkeys(actuators, True), ""),
             ("move", event.move, movable, "is fixed to the world and cannot be moved"),
         ):

@@ -1,4 +1,4 @@
-"""Geometry of objects: boxes, spheres, cylinders, meshes from files, and plates with a marker on them."""
+"""Geometry of objects: boxes, spheres, cylinders, meshes from files, and plates with an ArUco marker."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from skerry.formats.mesh_files import read_mesh
 from skerry.formats.urdf import Shape
 
 Solid = tuple[float, NDArray[np.float64], NDArray[np.float64]]
-"""Volume, centre, and inertia per unit of mass about that centre."""
+"""Volume (m³), centre (m), and inertia per unit of mass about that centre (m²)."""
 Cells = tuple[NDArray[np.float64], NDArray[np.float64]]
-"""The middles of equal parts of a solid, (n, 3), their mean in its centre; and how long a part is along each axis."""
+"""Centres (n, 3) of equal parts of a solid (their mean is the solid's centre), and the size of a part."""
 
 
 def grid_cells(mesh: meshes.Mesh, count: int, center: NDArray[np.float64]) -> Cells:
-    """Those cells of a grid over the box around a solid, about so many in the whole box, whose middles lie inside."""
+    """Return the cells of a grid whose centres lie inside a solid; the bounding box has about `count` cells."""
     low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
     side = float(np.prod(high - low) / count) ** (1 / 3)
     counts = np.maximum(1, np.round((high - low) / side)).astype(int)
@@ -37,12 +37,14 @@ def grid_cells(mesh: meshes.Mesh, count: int, center: NDArray[np.float64]) -> Ce
     grid = np.stack(steps, axis=-1).reshape(-1, 3) * cell + low
     inside = grid[meshes.contains(mesh, grid)]
     if len(inside) == 0:
-        raise SkerryError("the geometry is too thin to spread its buoyancy over; use a box or a cylinder instead")
+        raise SkerryError(
+            "the geometry is too thin: no cell of the buoyancy grid lies inside; use a box or cylinder, or more `cells`"
+        )
     return inside - inside.mean(axis=0) + center, cell
 
 
 class BoxGeometry(Config):
-    """A box; `size` is its full length along x, y and z, m."""
+    """Box; `size` is the full length along x, y and z, m."""
 
     kind: Literal["box"]
     size: tuple[Positive, Positive, Positive]
@@ -65,7 +67,7 @@ class BoxGeometry(Config):
 
 
 class SphereGeometry(Config):
-    """A sphere."""
+    """Sphere of a `radius`, m."""
 
     kind: Literal["sphere"]
     radius: Positive
@@ -77,9 +79,10 @@ class SphereGeometry(Config):
         return Shape("sphere", radius=self.radius)
 
     def cells(self, count: int) -> Cells:
-        """Rings in layers, each with points by its share of the volume, t² (3 − 2 t) up to the share t of the height.
+        """Return points on rings in layers. The number of points of a layer follows its share of the volume.
 
-        On a ring's radius, √((r² − z²)/2), the points have the second moment of their layer.
+        Below the fraction t of the height lies the fraction t² (3 − 2 t) of the volume. With the ring radius
+        √((r² − z²)/2), the points have the second moment of their layer.
         """
         layers = max(1, round(count ** (1 / 3)))
         edges = np.linspace(0.0, 1.0, layers + 1)
@@ -100,7 +103,7 @@ class SphereGeometry(Config):
 
 
 class CylinderGeometry(Config):
-    """A cylinder along z."""
+    """Cylinder along z; `radius` and `length`, m."""
 
     kind: Literal["cylinder"]
     radius: Positive
@@ -113,10 +116,10 @@ class CylinderGeometry(Config):
         return Shape("cylinder", radius=self.radius, length=self.length)
 
     def cells(self, count: int) -> Cells:
-        """Layers along the axis, each of rings of equal areas, every other layer turned by half a step.
+        """Return points in layers along the axis. Each layer has rings of equal area; every second layer is rotated.
 
-        On the root mean square of its radii, r √((k + ½)/n) for ring k of n, a ring's points have its second moment,
-        and all together the disc's, r²/4 about a diameter; a grid of 3 by 3 is 19 % off.
+        Ring k of n has the root-mean-square radius r √((k + ½)/n), so its points have the second moment of the ring,
+        and all points together that of the disc, r²/4 about a diameter. A 3 × 3 grid would be 19 % off.
         """
         side = (4.0 * self.radius**2 * self.length / count) ** (1 / 3)
         across, layers = (max(1, round(extent / side)) for extent in (2.0 * self.radius, self.length))
@@ -144,14 +147,14 @@ class CylinderGeometry(Config):
 
 
 class MeshGeometry(Config):
-    """A closed mesh, or, for static objects, any."""
+    """Mesh from a file. It must be closed, except for static objects."""
 
     kind: Literal["mesh"]
     file: ExistingFile
     scale: tuple[Positive, Positive, Positive] = (1.0, 1.0, 1.0)
 
     @model_validator(mode="after")
-    def _can_be_read(self) -> MeshGeometry:
+    def _check_file(self) -> MeshGeometry:
         with as_value_error():
             self.mesh()
         return self
@@ -176,8 +179,8 @@ class MeshGeometry(Config):
         return volume, center, inertia / volume
 
 
-# Markers 0 to 49 of ArUco's dictionary of 4 × 4 cells, DICT_4X4_50 of OpenCV: 16 bits row by row from the top left, 1
-# is white (Garrido-Jurado et al. 2014, Pattern Recognition 47, 2280–2292; the codes are as OpenCV 5 draws them).
+# Markers 0 to 49 of the ArUco dictionary with 4 × 4 cells, DICT_4X4_50 in OpenCV: 16 bits, row by row from the top
+# left, 1 is white (Garrido-Jurado et al. 2014, Pattern Recognition 47, 2280–2292; the codes are those of OpenCV 5).
 CODES: Final = unpack(
     ">50H",
     bytes.fromhex(
@@ -186,26 +189,26 @@ CODES: Final = unpack(
         "24e8 2eeb 2d3f 4b64 502e 5013"
     ),
 )
-CELLS_ACROSS: Final = 6  # four, and a black one at either end
-PLATE: Final = 8 / 6  # a white cell more all round
-RELIEF: Final = 0.001  # m by which black cells stand out of the plate: rays tell them apart, eyes do not
+CELLS_ACROSS: Final = 6  # four, and a black cell at each end
+PLATE: Final = 8 / 6  # side of the plate over that of the marker: a white cell more on each side
+RELIEF: Final = 0.001  # m, height of black cells above the plate, so that rays hit them and not the plate
 WHITE, BLACK = (0.95, 0.95, 0.95, 1.0), (0.03, 0.03, 0.03, 1.0)
 
 
 def marker_cells(number: int) -> NDArray[np.bool_]:
-    """Which cells of a marker are black, (6, 6), from the top left as one looks at it."""
+    """Return which cells of a marker are black, (6, 6), from the top left as seen from the front."""
     cells = np.ones((CELLS_ACROSS, CELLS_ACROSS), np.bool_)
     cells[1:-1, 1:-1] = [[not CODES[number] >> (15 - 4 * row - column) & 1 for column in range(4)] for row in range(4)]
     return cells
 
 
 class MarkerGeometry(Config):
-    """A white plate that shows an ArUco marker to those whom its x points to, z up."""
+    """White plate with an ArUco marker on the side that faces +x; z is up."""
 
     kind: Literal["aruco"]
-    id: int = Field(ge=0, lt=len(CODES), description="of the dictionary DICT_4X4_50")
-    size: Positive = Field(description="m along the black square; the plate is a third longer")
-    thickness: Positive = Field(0.01, description="m of the plate")
+    id: int = Field(ge=0, lt=len(CODES), description="number of the marker in the dictionary DICT_4X4_50")
+    size: Positive = Field(description="side of the black square, m; the plate is a third longer")
+    thickness: Positive = Field(0.01, description="thickness of the plate, m")
 
     def _plate(self) -> BoxGeometry:
         side = PLATE * self.size
@@ -221,7 +224,7 @@ class MarkerGeometry(Config):
         return grid_cells(self.mesh(), count, self.solid()[1])
 
     def visuals(self) -> tuple[Shape, ...]:
-        """The plate, and its black cells, those that touch in a row as one box."""
+        """Return the plate and its black cells; adjacent black cells of a row are one box."""
         found = [replace(self.shape(), colour=WHITE)]
         cell = self.size / CELLS_ACROSS
         for row, cells in enumerate(marker_cells(self.id)):
@@ -230,8 +233,8 @@ class MarkerGeometry(Config):
                 count = len(list(run))
                 if black:
                     middle = column + 0.5 * count - 0.5 * CELLS_ACROSS
-                    place = (0.5 * (self.thickness + RELIEF), middle * cell, (2.5 - row) * cell)
-                    found.append(Shape("box", place, size=(RELIEF, count * cell, cell), colour=BLACK))
+                    position = (0.5 * (self.thickness + RELIEF), middle * cell, (2.5 - row) * cell)
+                    found.append(Shape("box", position, size=(RELIEF, count * cell, cell), colour=BLACK))
                 column += count
         return tuple(found)
 
@@ -241,13 +244,13 @@ class MarkerGeometry(Config):
 
 @lru_cache(maxsize=16)
 def _read_cached(path: Path, changed: int, size: int) -> meshes.Mesh:
-    """A mesh is needed when it is checked and again when it is built, and by every world of a batch."""
+    """Read a mesh; cached, because it is needed for the check, for the build and by every world of a batch."""
     return read_mesh(path)
 
 
 @contextmanager
 def as_value_error() -> Iterator[None]:
-    """Let an error be one fault among those of the file that is being checked."""
+    """Convert a `SkerryError` to a `ValueError`, so that pydantic reports it as a fault of the file."""
     try:
         yield
     except SkerryError as error:

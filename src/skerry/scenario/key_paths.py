@@ -1,4 +1,4 @@
-"""Places in a scenario as people write them, `robots.sam.pose.position[2]`: found, checked and set."""
+"""Key paths in a scenario, written as `robots.sam.pose.position[2]`: parse, resolve, read and set."""
 
 from __future__ import annotations
 
@@ -18,44 +18,52 @@ _STEP = re.compile(r"(?:^|\.)([^.\[\]]+)|\[(\d+)\]")
 
 
 def parse_key_path(text: str) -> KeyPath:
-    """A path as the keys and numbers that lead there; an entry of a list is written `[2]` or `.2`."""
-    place: list[str | int] = []
+    """Parse a key path; a list entry is written as `[2]` or `.2`."""
+    path: list[str | int] = []
     end = 0
     for step in _STEP.finditer(text):
         if step.start() != end:
             break
-        word = step[1] or step[2]
-        place.append(int(word) if word.isdecimal() else word)
+        key = step[1] or step[2]
+        path.append(int(key) if key.isdecimal() else key)
         end = step.end()
-    if not place or end != len(text) or isinstance(place[0], int):
-        raise SkerryError(f"{text!r} is no path; write it as robots.sam.pose.position[2]")
-    return tuple(place)
+    if not path or end != len(text) or isinstance(path[0], int):
+        raise SkerryError(f"{text!r} is not a valid path; write it as robots.sam.pose.position[2]")
+    return tuple(path)
 
 
 def resolve_key_path(loaded: LoadedScenario, text: str) -> KeyPath:
-    """The place that a path leads to; raise an error that guesses if there is none."""
+    """Parse and check a key path of a scenario.
+
+    Raises:
+        UnknownName: The scenario has no such path; the message has a guess.
+    """
     return _walk(loaded, parse_key_path(text))[0]
 
 
-def value_at(loaded: LoadedScenario, place: KeyPath) -> Any:
-    """The value at a place, as a file would hold it; raise an error that guesses if there is no such place."""
-    return to_plain(_walk(loaded, place)[1])
+def value_at(loaded: LoadedScenario, path: KeyPath) -> Any:
+    """Return the value at a path, as plain data.
+
+    Raises:
+        UnknownName: The scenario has no such path; the message has a guess.
+    """
+    return to_plain(_walk(loaded, path)[1])
 
 
-def _walk(loaded: LoadedScenario, place: KeyPath) -> tuple[KeyPath, Any]:
-    """A place with numbers for entries of lists alone, and the value there.
+def _walk(loaded: LoadedScenario, path: KeyPath) -> tuple[KeyPath, Any]:
+    """Return a path and the value there. In the returned path, only list entries are integers.
 
-    What a robot overrides is looked for in its vehicle, and what it commands among its actuators.
+    Paths below `overrides` of a robot are resolved in its vehicle, and those below `commands` in its actuators.
     """
     value: Any = loaded.scenario
     here: KeyPath = ()
-    for given in place:
+    for given in path:
         if len(here) == 3 and here[0] == "robots" and here[2] == "overrides":
             value = loaded.vehicles[str(here[1])].config
         elif len(here) == 3 and here[0] == "robots" and here[2] == "commands":
             value = {name: value.get(name, {}) for name in loaded.vehicles[str(here[1])].config.actuators}
         elif len(here) == 4 and here[0] == "robots" and here[2] == "commands":
-            return (*here, given), value.get(given)  # the actuator knows its word when the world is built
+            return (*here, given), value.get(given)  # the name of the command is checked when the world is built
         step = given if isinstance(value, list | tuple) else str(given)
         value = _inside(value, step, here)
         here = (*here, step)
@@ -66,7 +74,7 @@ def _inside(value: Any, step: str | int, here: KeyPath) -> Any:
     shown = format_key_path((*here, step))
     if value is None:
         raise UnknownName(
-            f"{shown}: the scenario has no {format_key_path(here)}; vary all of {format_key_path(here)}, or set it"
+            f"{shown}: the scenario has no {format_key_path(here)}; set it in the scenario, or vary it as a whole"
         )
     if isinstance(value, list | tuple):
         if isinstance(step, int) and step < len(value):
@@ -74,18 +82,21 @@ def _inside(value: Any, step: str | int, here: KeyPath) -> Any:
         raise UnknownName(f"{shown}: {format_key_path(here)} has {len(value)} values, from [0] to [{len(value) - 1}]")
     known = list(type(value).model_fields) if isinstance(value, BaseModel) else value
     if not isinstance(known, list | Mapping):
-        raise UnknownName(f"{shown}: {format_key_path(here)} is a single value and has no parts")
+        raise UnknownName(f"{shown}: {format_key_path(here)} is a single value without parts")
     if step not in known:
-        raise UnknownName(f"{shown}: there is no such place; {did_you_mean(str(step), map(str, known))}")
+        raise UnknownName(f"{shown}: there is no such path; {did_you_mean(str(step), map(str, known))}")
     return getattr(value, str(step)) if isinstance(value, BaseModel) else value[step]
 
 
-def set_value(tree: dict[str, Any], loaded: LoadedScenario, place: KeyPath, value: Any) -> None:
-    """Write a value into a tree of overrides; a list is taken whole from the scenario, and one entry of it replaced."""
-    whole = next((number for number, step in enumerate(place) if isinstance(step, int)), None)
+def set_value(tree: dict[str, Any], loaded: LoadedScenario, path: KeyPath, value: Any) -> None:
+    """Write a value into a tree of overrides.
+
+    To set one entry of a list, the whole list is copied from the scenario first.
+    """
+    whole = next((number for number, step in enumerate(path) if isinstance(step, int)), None)
     target: Any = tree
-    for number, step in enumerate(place[:-1]):
+    for number, step in enumerate(path[:-1]):
         if number + 1 == whole and step not in target:
-            target[step] = deepcopy(value_at(loaded, place[:whole]))
+            target[step] = deepcopy(value_at(loaded, path[:whole]))
         target = target.setdefault(step, {}) if isinstance(target, dict) else target[step]
-    target[place[-1]] = value
+    target[path[-1]] = value

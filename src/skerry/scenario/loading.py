@@ -1,4 +1,4 @@
-"""From a name, a path or a mapping to a checked scenario and its vehicles; all faults at once."""
+"""Loading of a scenario and its vehicles from a name, a path or a mapping; all faults are reported together."""
 
 from __future__ import annotations
 
@@ -26,24 +26,33 @@ SHIPPED = Path(__file__).parent.parent / "scenarios"
 
 @dataclass(frozen=True)
 class LoadedScenario:
-    """A scenario and the vehicles of its robots, checked together."""
+    """Scenario with the vehicles of its robots, checked together."""
 
     scenario: Scenario
     vehicles: dict[str, Vehicle]
 
 
 def shipped_scenarios() -> list[str]:
-    """The names of the scenarios that come with Skerry."""
+    """Return the names of the shipped scenarios."""
     return sorted(path.stem for path in SHIPPED.glob("*.yaml"))
 
 
 def describe_shipped_scenarios() -> dict[str, str]:
-    """What each of them says of itself, by name; read from its file alone, without all that it is made of."""
+    """Return the descriptions of the shipped scenarios by name; only the scenario files are read."""
     return {name: read_document(SHIPPED / f"{name}.yaml").data.get("description", "") for name in shipped_scenarios()}
 
 
 def find_scenario(name: str | Path, folder: Path | None = None) -> Path:
-    """The file of a scenario: a path, relative to `folder` if given, or a shipped scenario's name."""
+    """Return the file of a scenario.
+
+    Args:
+        name: Path of a file, or name of a shipped scenario.
+        folder: Folder that a relative path refers to; the working directory by default.
+
+    Raises:
+        FileError: The path does not exist.
+        UnknownName: There is no shipped scenario of this name; the message has a guess.
+    """
     path = expand_user(name)
     near = path if folder is None or path.is_absolute() else folder / path
     if is_file(near):
@@ -60,7 +69,16 @@ def load_scenario(
     overrides: Mapping[str, Any] | None = None,
     seed: int | None = None,
 ) -> LoadedScenario:
-    """Load and check a scenario: a shipped one's name, a path, a mapping, or a `Scenario`; with values laid over it."""
+    """Load and check a scenario.
+
+    Args:
+        source: Name of a shipped scenario, path of a file, mapping, or `Scenario`.
+        overrides: Settings that are laid over those of the scenario.
+        seed: Seed that replaces the scenario's.
+
+    Raises:
+        FileError: The scenario or one of its vehicles has faults; the error lists all of them.
+    """
     if isinstance(source, Scenario | Mapping):
         folder, chain = Path.cwd(), []
         document = _given("scenario", source)
@@ -80,7 +98,7 @@ def load_scenario(
 
 
 def _extended(document: Document, folder: Path, chain: list[Path]) -> Document:
-    """A scenario laid over the one that it extends; the chain is the files that led here."""
+    """Return a scenario laid over the one it extends; `chain` are the files of the scenarios above it."""
     data = document.data
     if not isinstance(data, dict):
         raise FileError(document.source, [Fault("", "must be a mapping of settings", data)])
@@ -102,31 +120,31 @@ def _extended(document: Document, folder: Path, chain: list[Path]) -> Document:
 
 def _base_of(name: object, folder: Path, chain: list[Path]) -> Path:
     if not isinstance(name, str):
-        raise UnknownName(f"must be a scenario's name or path, not {name!r}")
+        raise UnknownName(f"must be the name or path of a scenario, found {name!r}")
     path = find_scenario(name, folder).resolve()
     if path in chain:
-        raise UnknownName(f"goes in a circle: {' → '.join(map(str, [*chain, path]))}")
+        raise UnknownName(f"forms a cycle: {' → '.join(map(str, [*chain, path]))}")
     return path
 
 
-def keeps_null(place: KeyPath) -> bool:
-    """What overrides a vehicle or a prop is laid over it later, and only then do its nulls remove their parts."""
-    if place[0] == "objects":
-        return len(place) > 2
-    return len(place) > 3 and place[0] == "robots" and place[2] == "overrides"
+def keeps_null(path: KeyPath) -> bool:
+    """Return whether a null at a path is kept: overrides of vehicles and props are applied later, with their nulls."""
+    if path[0] == "objects":
+        return len(path) > 2
+    return len(path) > 3 and path[0] == "robots" and path[2] == "overrides"
 
 
 def _given(name: str, data: Scenario | Mapping[str, Any]) -> Document:
-    """Values that a program gave: they have a place, but no line."""
+    """Return settings from a program as a document; its values have a path but no line."""
     settings = to_plain(data)
-    return Document(name, settings, {place: Origin(name, place, None) for place in _places(settings, ())})
+    return Document(name, settings, {path: Origin(name, path, None) for path in _all_paths(settings, ())})
 
 
-def _places(data: Any, place: KeyPath) -> list[KeyPath]:
-    found = [place]
+def _all_paths(data: Any, path: KeyPath) -> list[KeyPath]:
+    found = [path]
     if isinstance(data, dict | list):
         for key, value in data.items() if isinstance(data, dict) else enumerate(data):
-            found += _places(value, (*place, key))
+            found += _all_paths(value, (*path, key))
     return found
 
 
@@ -134,7 +152,7 @@ def _places(data: Any, place: KeyPath) -> list[KeyPath]:
 
 
 def _check(given: Document, folder: Path) -> LoadedScenario:
-    # A scenario can be dumped anywhere, and what it overrides in a vehicle is relative to itself.
+    # Absolute paths, because a scenario can be dumped to any folder and its overrides are relative to its own folder.
     robots = with_absolute_paths(given.data.get("robots"), folder)
     document = Document(given.source, {**given.data, "robots": robots} if robots else given.data, given.origins)
     faults: list[Fault] = []
@@ -162,7 +180,7 @@ def _check(given: Document, folder: Path) -> LoadedScenario:
 
 
 def _step_of(data: dict[str, Any]) -> Fraction | None:
-    """The step, if it is sound, whatever else is not."""
+    """Return the step if it is valid, even if other settings are not."""
     try:
         return Scenario.model_validate({key: value for key, value in data.items() if key == "step"}).step
     except ValidationError:
@@ -170,6 +188,6 @@ def _step_of(data: dict[str, Any]) -> Fraction | None:
 
 
 def _in_order(faults: list[Fault]) -> list[Fault]:
-    """In the order of lines, those of other files last; a fault of a vehicle that two robots share is told once."""
+    """Return faults sorted by line, those of other files last; duplicates from a shared vehicle are removed."""
     once = {str(fault): fault for fault in faults}
     return sorted(once.values(), key=lambda fault: (fault.line is None, fault.line or 0))

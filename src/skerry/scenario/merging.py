@@ -1,4 +1,4 @@
-"""Trees of settings as plain data, and one laid over another: mappings merge, all else replaces, null removes."""
+"""Overlay of settings on others: mappings are merged, other values replaced, and null removes a key."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from skerry.core.document import Document, KeyPath
 
 
 def to_plain(value: Any) -> Any:
-    """Settings made in Python, as a file would hold them."""
+    """Convert settings made in Python to plain data, as a file would contain them."""
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")
     if isinstance(value, Mapping):
@@ -26,15 +26,20 @@ def to_plain(value: Any) -> Any:
     return str(value) if isinstance(value, Fraction | Path) else value
 
 
-def merge(
-    base: Any, over: Any, keeps_null: Callable[[KeyPath], bool] = lambda place: False, place: KeyPath = ()
-) -> Any:
-    """The base with the other laid over it; neither is changed. `keeps_null` says where a null is itself a value."""
+def merge(base: Any, over: Any, keeps_null: Callable[[KeyPath], bool] = lambda path: False, path: KeyPath = ()) -> Any:
+    """Return `base` with `over` laid over it; neither is changed.
+
+    Args:
+        base: Lower settings.
+        over: Upper settings.
+        keeps_null: Tells for a path whether a null there is a value and does not remove the key.
+        path: Path of `base` in the document.
+    """
     if _replaces(base, over):
         return over
     result = dict(base)
     for key, value in over.items():
-        at = (*place, key)
+        at = (*path, key)
         if value is None and not keeps_null(at):
             result.pop(key, None)
         else:
@@ -43,9 +48,9 @@ def merge(
 
 
 def overlay(
-    base: Document, over: Document, source: str, keeps_null: Callable[[KeyPath], bool] = lambda place: False
+    base: Document, over: Document, source: str, keeps_null: Callable[[KeyPath], bool] = lambda path: False
 ) -> Document:
-    """One document laid over another, of which each value remembers where it was written."""
+    """Return `base` with `over` laid over it; each value keeps its origin."""
     kept = {at: origin for at, origin in base.origins.items() if not _comes_from_over(base.data, over.data, at)}
     return Document(source, merge(base.data, over.data, keeps_null), {**kept, **over.origins})
 
@@ -53,12 +58,14 @@ def overlay(
 def _replaces(base: Any, over: Any) -> bool:
     if not isinstance(base, dict) or not isinstance(over, dict):
         return True
-    return "kind" in over and "kind" in base and over["kind"] != base["kind"]  # another kind has other settings
+    return (
+        "kind" in over and "kind" in base and over["kind"] != base["kind"]
+    )  # the settings of another kind are different
 
 
-def _comes_from_over(base: Any, over: Any, place: KeyPath) -> bool:
-    """Whether the value at a place, or its absence, is the doing of the upper tree."""
-    for part in place:
+def _comes_from_over(base: Any, over: Any, path: KeyPath) -> bool:
+    """Return whether `over` determines the value at a path, or its absence."""
+    for part in path:
         if _replaces(base, over):
             return True
         if part not in over or part not in base:
@@ -68,7 +75,10 @@ def _comes_from_over(base: Any, over: Any, place: KeyPath) -> bool:
 
 
 def parts_without_kind(base: Any, over: Any, groups: Sequence[str]) -> list[tuple[str, str, list[str]]]:
-    """Parts that the overrides name but the base lacks, and that are no new parts since they say no `kind`."""
+    """Return the parts that exist only in the overrides and have no `kind`, as (group, name, known names).
+
+    A new part needs a `kind`, so these names are most likely misspelt.
+    """
     found = []
     for group in groups:
         old, new = (tree.get(group) if isinstance(tree, dict) else None for tree in (base, over))

@@ -1,4 +1,4 @@
-"""Objects: things in the world that are not robots; static, moved by the user, or free in the water."""
+"""Objects of a scenario: bodies that are not robots; static, moved by the user, or free in the water."""
 
 from __future__ import annotations
 
@@ -33,36 +33,38 @@ def _rows(matrix: NDArray[np.float64]) -> tuple[Vector3, Vector3, Vector3]:
 
 
 class ShapeConfig(Config):
-    """One of the shapes that an object is made of; they are fixed to each other."""
+    """Shape of an object that has several; all shapes of an object are fixed to each other."""
 
     geometry: Geometry
-    position: Vector3 = Field((0.0, 0.0, 0.0), description="in the object's frame, m")
+    position: Vector3 = Field((0.0, 0.0, 0.0), description="position in the object's frame, m")
     roll_deg: float = 0.0
     pitch_deg: float = 0.0
     yaw_deg: float = 0.0
     mass: Positive | None = Field(
-        None, description="kg, of a dynamic object whose own `mass` is not given; 0 by default"
+        None, description="mass, kg, for a dynamic object without a `mass` of its own; 0 by default"
     )
     volume: NonNegative | None = Field(
-        None, description="m³ that it displaces, 0 for a stripe around another shape; the geometry's own by default"
+        None, description="displaced volume, m³, 0 for a stripe around another shape; that of the geometry by default"
     )
-    material: str | None = Field(None, description="the object's by default")
-    colour: Colour | None = Field(None, description="red, green and blue, 0 to 1; the object's by default")
-    glow: NonNegative = Field(0.0, description="light that it sends out; 1 is paper of its colour in the zenith's sun")
-    collides: bool = Field(True, description="whether others can touch it; what is thin or soft need not")
+    material: str | None = Field(None, description="material; that of the object by default")
+    colour: Colour | None = Field(None, description="red, green and blue, 0 to 1; that of the object by default")
+    glow: NonNegative = Field(
+        0.0, description="emitted light; 1 is as bright as paper of this colour under a sun in the zenith"
+    )
+    collides: bool = Field(True, description="whether other bodies collide with it")
 
     def pose(self) -> Pose:
-        """Where it is in the object's frame."""
+        """Return the pose of the shape in the object's frame."""
         turn = rpy_to_quaternion(np.radians([self.roll_deg, self.pitch_deg, self.yaw_deg]))
         return Pose(np.array(self.position), turn)
 
     def placed(self, shape: Shape) -> Shape:
-        """A shape of its geometry, in the object's frame."""
+        """Return a shape of the geometry, moved to the object's frame."""
         pose = self.pose() @ Pose(np.array(shape.position), rpy_to_quaternion(shape.rpy))
         return replace(shape, position=_triple(pose.position), rpy=_triple(quaternion_to_rpy(pose.orientation)))
 
     def solid(self) -> Solid:
-        """Volume displaced, centre, and inertia per unit of mass about it, in the object's axes."""
+        """Return the displaced volume, the centre, and the inertia per unit of mass about it, in the object's axes."""
         volume, center, per_mass = self.geometry.solid()
         if self.volume is not None:
             volume = self.volume
@@ -70,35 +72,44 @@ class ShapeConfig(Config):
         return volume, pose.transform(center), pose.rotation @ per_mass @ pose.rotation.T
 
     def cells(self, count: int) -> tuple[NDArray[np.float64], float]:
-        """Points to share its buoyancy among, in the object's frame; and half of the height that each stands for."""
+        """Return the points that carry the buoyancy, in the object's frame, and half the height of the part of each."""
         points, cell = self.geometry.cells(count)
         pose = self.pose()
         return pose.transform(points), 0.5 * float(np.abs(pose.rotation[2]) @ cell)
 
 
 class MooringConfig(Config):
-    """A line that holds a dynamic object: slack while it is long enough, else a spring to its anchor."""
+    """Mooring line of a dynamic object: a spring to the anchor when it is taut, without force when it is slack."""
 
-    position: Vector3 = Field((0.0, 0.0, 0.0), description="where it is made fast, in the object's frame, m")
+    position: Vector3 = Field((0.0, 0.0, 0.0), description="attachment point in the object's frame, m")
     anchor: Vector3 | None = Field(
-        None, description="in the world, m; by default on the ground, straight below where the object starts"
+        None, description="anchor in the world, m; by default on the ground below the start position of the object"
     )
-    scope: float = Field(1.02, ge=1, description="length over the way to the anchor from where the object starts")
+    scope: float = Field(1.02, ge=1, description="length of the line over the distance from start position to anchor")
     axial_stiffness: Positive = Field(50_000.0, description="E A, N: tension per strain")
-    damping: NonNegative = Field(200.0, description="N s/m, while it is taut")
+    damping: NonNegative = Field(200.0, description="N s/m, while the line is taut")
 
     def law(self, pose: Pose, ground: float | None) -> LawConfig:
-        """The law, for an object that starts here; `ground` is the height of the ground below, if there is any."""
+        """Return the mooring law.
+
+        Args:
+            pose: Start pose of the object.
+            ground: Height of the ground below the object, m; None if there is no ground.
+        """
         start = pose.transform(np.array(self.position))
         if self.anchor is not None:
             anchor = np.array(self.anchor)
         elif ground is None:
-            raise SkerryError("there is no ground below to anchor it to; give `mooring.anchor`, or `mooring: null`")
+            raise SkerryError(
+                "there is no ground below the object for its anchor; give `mooring.anchor`, or `mooring: null`"
+            )
         else:
             anchor = np.array([start[0], start[1], ground])
         length = self.scope * float(np.linalg.norm(start - anchor))
         if length == 0.0:
-            raise SkerryError("its mooring has no length: it starts at its anchor")
+            raise SkerryError(
+                "the mooring line has length 0, because the object starts at its anchor; move the object or the anchor"
+            )
         settings = {
             "kind": "mooring",
             "position": self.position,
@@ -116,7 +127,7 @@ LAW_OF = {
     "quadratic_damping": ("damping", "quadratic"),
     "added_mass": ("added_mass", "matrix"),
 }
-"""The law that each of these constants goes to, and its name there."""
+"""Law that each of these settings belongs to, and its name in that law."""
 FORCES = ("mass", "volume", "center_of_mass", "center_of_volume", "mooring", *LAW_OF)
 
 
@@ -127,74 +138,80 @@ def _law(settings: dict[str, object]) -> LawConfig:
 
 
 class ObjectConfig(Config):
-    """A thing in the world. A dynamic one has a mass, and floats, sinks and drags by the constants given here."""
+    """Object in the world. A dynamic object has a mass and moves under gravity, buoyancy, drag and its mooring."""
 
     description: str = ""
-    geometry: Geometry | None = Field(None, description="of a thing of one shape")
-    shapes: dict[str, ShapeConfig] = Field({}, description="of a thing of several, by name")
+    geometry: Geometry | None = Field(None, description="geometry of an object with one shape")
+    shapes: dict[str, ShapeConfig] = Field({}, description="shapes of an object with several, by name")
     motion: Literal["static", "kinematic", "dynamic"] = "static"
     pose: PoseConfig = PoseConfig()
     mass: Positive | None = Field(None, description="kg; dynamic objects only")
-    volume: NonNegative | None = Field(None, description="displaced, m³; the geometry's own by default")
-    center_of_mass: Vector3 | None = Field(None, description="in the object's frame, m; the geometry's own by default")
+    volume: NonNegative | None = Field(None, description="displaced volume, m³; that of the geometry by default")
+    center_of_mass: Vector3 | None = Field(
+        None, description="in the object's frame, m; that of the geometry by default"
+    )
     center_of_volume: Vector3 | None = Field(
-        None, description="in the object's frame, m; the geometry's own by default"
+        None, description="in the object's frame, m; that of the geometry by default"
     )
     cells: int = Field(
-        216, ge=1, le=10_000, description="that the box around its largest shape has, to spread its buoyancy over"
+        216, ge=1, le=10_000, description="number of buoyancy cells in the bounding box of the largest shape"
     )
     linear_damping: Vector6 | Matrix6 = ZERO
     quadratic_damping: Vector6 | Matrix6 = ZERO
     added_mass: Vector6 | Matrix6 = ZERO
-    mooring: MooringConfig | None = Field(None, description="a line that holds it; none by default")
+    mooring: MooringConfig | None = Field(None, description="mooring line; none by default")
     friction: NonNegative | None = Field(None, description="sliding coefficient; 1 by default")
-    material: str = Field("default", description="what sonars and cameras take it for")
-    category: str | None = Field(None, min_length=1, description="what detections call it; its name by default")
+    material: str = Field("default", description="material for sonars, lidars and cameras")
+    category: str | None = Field(
+        None, min_length=1, description="class name in detections; the name of the object by default"
+    )
     colour: Colour = Field((0.7, 0.7, 0.7), description="red, green and blue, 0 to 1")
 
     @field_validator(*LAW_OF)
     @classmethod
-    def _a_law_takes_it(cls, value: Vector6 | Matrix6, info: ValidationInfo) -> Vector6 | Matrix6:
+    def _check_law_setting(cls, value: Vector6 | Matrix6, info: ValidationInfo) -> Vector6 | Matrix6:
         kind, setting = LAW_OF[str(info.field_name)]
         _law({"kind": kind, setting: value})
         return value
 
     @model_validator(mode="after")
-    def _has_a_shape(self) -> ObjectConfig:
+    def _check_shape(self) -> ObjectConfig:
         if (self.geometry is None) == (not self.shapes):
-            raise ValueError("an object needs a `geometry`, or several `shapes`, or a `prop` that has them")
+            raise ValueError("an object needs either a `geometry`, or `shapes`, or a `prop` that has them")
         return self
 
     @model_validator(mode="after")
-    def _only_a_dynamic_one_has_forces(self) -> ObjectConfig:
+    def _check_forces(self) -> ObjectConfig:
         masses = [shape.mass for shape in self.shapes.values()]
         if self.motion == "dynamic":
             if (self.mass is None) == (not any(masses)):
-                rest = ", or its shapes need theirs, but not both" if masses else ""
+                rest = ", or a mass of its shapes, but not both" if masses else ""
                 raise ValueError(f"a dynamic object needs a `mass`{rest}")
             with as_value_error():
                 volumes = [shape.solid()[0] for shape in self.parts()]
             if sum(volumes) == 0.0:
-                raise ValueError("one of a dynamic object's shapes must have a volume")
+                raise ValueError("at least one shape of a dynamic object must have a volume")
         else:
             fields = type(self).model_fields
             given = [name for name in FORCES if getattr(self, name) != fields[name].default]
             given += [f"shapes.{name}.mass" for name, shape in self.shapes.items() if shape.mass is not None]
             if given:
-                raise ValueError(f"a {self.motion} object takes no forces: remove {', '.join(given)}")
+                raise ValueError(
+                    f"forces act only on dynamic objects; this one is {self.motion}: remove {', '.join(given)}"
+                )
         return self
 
     def parts(self) -> tuple[ShapeConfig, ...]:
-        """Its shapes; a geometry alone is one."""
+        """Return the shapes of the object; a single `geometry` counts as one shape."""
         return tuple(self.shapes.values()) if self.geometry is None else (ShapeConfig(geometry=self.geometry),)
 
     def materials(self) -> dict[str, str]:
-        """The materials that it names, by the place where it does."""
+        """Return the names of its materials, by the setting that names them."""
         own = {f"shapes.{name}.material": shape.material for name, shape in self.shapes.items()}
-        return {"material": self.material} | {place: name for place, name in own.items() if name is not None}
+        return {"material": self.material} | {setting: name for setting, name in own.items() if name is not None}
 
     def robot(self, name: str) -> UrdfRobot:
-        """The object as a tree of one link."""
+        """Return the object as a robot with one link."""
         visuals, collisions = [], []
         for part in self.parts():
             material, colour = part.material or self.material, (*(part.colour or self.colour), 1.0)
@@ -208,7 +225,11 @@ class ObjectConfig(Config):
         return UrdfRobot(name, {LINK: link}, {}, LINK, {})
 
     def forces(self, ground: float | None = None) -> dict[str, LawConfig]:
-        """The laws that act on it, as settings; `ground` is the height of the ground below where it starts."""
+        """Return the settings of the laws that act on the object.
+
+        Args:
+            ground: Height of the ground below the start position, m; None if there is no ground.
+        """
         if self.motion != "dynamic":
             return {}
         made = {
@@ -236,7 +257,7 @@ class ObjectConfig(Config):
         return made
 
     def _volumes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The volume that each shape displaces, and the centre of all."""
+        """Return the displaced volume of each shape, and the centre of the total volume."""
         solids = [part.solid() for part in self.parts()]
         own = np.array([volume for volume, _, _ in solids])
         center = own @ np.array([center for _, center, _ in solids]) / own.sum()

@@ -1,4 +1,4 @@
-"""Paths in settings made whole, so that settings of one file can be laid over those of another."""
+"""Absolute paths in settings, so that settings of one file can be laid over those of another."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from skerry.scenario.vehicle import find_vehicle
 
 
 def with_absolute_paths(data: Any, folder: Path, key: str | int = "") -> Any:
-    """Settings of a file in this folder, with the files and vehicles beside it named by their whole paths."""
+    """Return settings of a file in this folder with relative paths of files and vehicles made absolute."""
     if isinstance(data, dict):
         return {inner: with_absolute_paths(value, folder, inner) for inner, value in data.items()}
     if isinstance(data, list):
@@ -21,5 +21,5 @@ def with_absolute_paths(data: Any, folder: Path, key: str | int = "") -> Any:
     if key == "vehicle":
         home = find_vehicle(data, folder)
         return data if home is None or home.parent == SHIPPED_VEHICLES else str(home.resolve())
-    # A word that happens to be a file's name too is no path.
+    # Text without a slash or dot is not a path, even if a file of that name exists.
     return str(folder / data) if ("/" in data or "." in data) and is_file(folder / data) else data

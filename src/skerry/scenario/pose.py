@@ -1,4 +1,4 @@
-"""A pose as people write it: metres, and degrees of roll, pitch and yaw or heading."""
+"""Pose in a scenario file: position in metres; roll, pitch and yaw or heading in degrees."""
 
 from __future__ import annotations
 
@@ -10,22 +10,25 @@ from skerry.core.frames import Pose, heading_to_yaw, rpy_to_quaternion
 
 
 class PoseConfig(Config):
-    """Position in the world (ENU, m) and attitude; `yaw_deg` turns left from east, `heading_deg` right from north."""
+    """Position in the world (ENU, m) and orientation.
+
+    `yaw_deg` is anticlockwise from east, `heading_deg` clockwise from north.
+    """
 
     position: Vector3 = (0.0, 0.0, 0.0)
     roll_deg: float = 0.0
-    pitch_deg: float = Field(0.0, description="positive with the nose down, as FLU has it")
+    pitch_deg: float = Field(0.0, description="positive with the nose down (FLU axes)")
     yaw_deg: float | None = None
     heading_deg: float | None = None
 
     @model_validator(mode="after")
     def _one_direction(self) -> PoseConfig:
         if self.yaw_deg is not None and self.heading_deg is not None:
-            raise ValueError("give either `yaw_deg` or `heading_deg`")
+            raise ValueError("give `yaw_deg` or `heading_deg`, not both")
         return self
 
     def build(self) -> Pose:
-        """The pose."""
+        """Return the pose."""
         if self.heading_deg is not None:
             yaw = float(heading_to_yaw(self.heading_deg))
         else:

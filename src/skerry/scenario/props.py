@@ -1,4 +1,4 @@
-"""Props: objects as data, one file each, that a scenario picks by name and lays its own settings over."""
+"""Props: ready-made objects, one file each. A scenario selects them by name and may override their settings."""
 
 from __future__ import annotations
 
@@ -17,17 +17,22 @@ SHIPPED = Path(__file__).parent.parent / "props"
 
 
 def shipped_props() -> list[str]:
-    """The names of the props that come with Skerry."""
+    """Return the names of the shipped props."""
     return sorted(path.stem for path in SHIPPED.glob("*.yaml"))
 
 
 def read_prop(name: str) -> ObjectConfig:
-    """A shipped prop, checked."""
+    """Read and check a shipped prop."""
     return ObjectConfig.load(read_document(SHIPPED / f"{name}.yaml"), SHIPPED)
 
 
 def find_prop(name: str, folder: Path | None) -> Path | None:
-    """The file of a prop: a shipped one's by name, or a path, relative to the file that names it."""
+    """Return the file of a prop, or None.
+
+    Args:
+        name: Name of a shipped prop, or path of a file.
+        folder: Folder that a relative path refers to.
+    """
     path = expand_user(name)
     candidates = [SHIPPED / f"{name}.yaml"] if len(path.parts) == 1 else []
     candidates.append(path if path.is_absolute() or folder is None else folder / path)
@@ -35,7 +40,10 @@ def find_prop(name: str, folder: Path | None) -> Path | None:
 
 
 def with_props(scenario: Document, folder: Path | None, faults: list[Fault]) -> Document:
-    """The scenario with its objects laid over the props that they name; those of no known prop are left out."""
+    """Return the scenario with each object laid over its prop.
+
+    Objects with an unknown prop are removed, and a fault is added to `faults`.
+    """
     objects = scenario.data.get("objects")
     if not isinstance(objects, dict):
         return scenario
@@ -44,40 +52,40 @@ def with_props(scenario: Document, folder: Path | None, faults: list[Fault]) -> 
         if not isinstance(thing, dict) or thing.get("prop") is None:
             whole[name] = _without_nulls(thing)
             continue
-        place: KeyPath = ("objects", name)
-        prop = _read(scenario, (*place, "prop"), thing["prop"], folder, faults)
+        key_path: KeyPath = ("objects", name)
+        prop = _read(scenario, (*key_path, "prop"), thing["prop"], folder, faults)
         if prop is None:
             del whole[name]
             continue
-        own = scenario.part(place)
+        own = scenario.part(key_path)
         settings = {key: value for key, value in own.data.items() if key != "prop"}
         laid = overlay(prop, Document(own.source, settings, own.origins), scenario.source)
         whole[name] = _without_nulls(laid.data)
-        origins |= {(*place, *at): origin for at, origin in laid.origins.items()}
+        origins |= {(*key_path, *at): origin for at, origin in laid.origins.items()}
     return Document(scenario.source, {**scenario.data, "objects": whole}, origins)
 
 
 def _without_nulls(data: Any) -> Any:
-    """Settings without what a layer above has removed."""
+    """Return settings without the keys whose value is null."""
     if not isinstance(data, dict):
         return data
     return {key: _without_nulls(value) for key, value in data.items() if value is not None}
 
 
 def _read(
-    scenario: Document, place: KeyPath, name: object, folder: Path | None, faults: list[Fault]
+    scenario: Document, key_path: KeyPath, name: object, folder: Path | None, faults: list[Fault]
 ) -> Document | None:
     path = find_prop(name, folder) if isinstance(name, str) else None
     if path is None:
         hint = did_you_mean(str(name), shipped_props())
-        hint += f"{'' if hint.endswith('?') else '.'} A path names a YAML file of an object"
-        faults.append(scenario.fault(place, "there is no such prop", name, hint))
+        hint += f"{'' if hint.endswith('?') else '.'} A path must name a YAML file of an object"
+        faults.append(scenario.fault(key_path, "there is no such prop", name, hint))
         return None
     try:
         prop = read_document(path)
         if not isinstance(prop.data, dict):
             raise FileError(prop.source, [Fault("", "must be a mapping of settings", prop.data)])
     except FileError as error:
-        faults.append(scenario.fault(place, str(error)))
+        faults.append(scenario.fault(key_path, str(error)))
         return None
     return Document(prop.source, with_absolute_paths(prop.data, path.parent.resolve()), prop.origins)

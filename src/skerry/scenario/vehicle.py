@@ -1,4 +1,4 @@
-"""A vehicle as data: its structure in a URDF, its functional parts in vehicle.yaml."""
+"""Vehicle files: the structure in a URDF, the functional parts in vehicle.yaml."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ GROUPS = ("forces", "actuators", "sensors", "controllers", "acoustics")
 
 
 class VehicleConfig(Config):
-    """What vehicle.yaml may say."""
+    """Schema of vehicle.yaml."""
 
     description: str = ""
     urdf: ExistingFile = Path("robot.urdf")
     attachments: tuple[ExistingFile, ...] = Field(
-        (), description="URDF files with links that it may carry; the topmost link of each is one of the vehicle's"
+        (), description="URDF files with additional links; the root link of each is a link of the vehicle"
     )
-    self_collision: bool = Field(False, description="whether the vehicle's own links touch each other")
-    friction: NonNegative | None = Field(None, description="sliding coefficient of its links; 1 by default")
-    tyres: tuple[str, ...] = Field((), description="links that touch softly, as wheels with tyres do")
+    self_collision: bool = Field(False, description="whether links of the vehicle collide with each other")
+    friction: NonNegative | None = Field(None, description="sliding friction coefficient of its links; 1 by default")
+    tyres: tuple[str, ...] = Field((), description="links with soft contacts, such as wheels with tyres")
     trim_density: Positive | None = Field(
-        None, description="kg/m³ of the water that it floats freely in; the world's by default"
+        None, description="density of the water in which it is neutrally buoyant, kg/m³; that of the world by default"
     )
     forces: dict[str, config_of(LAWS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
     actuators: dict[str, config_of(ACTUATORS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
@@ -62,32 +62,34 @@ class VehicleConfig(Config):
     controllers: dict[str, config_of(CONTROLLERS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
     acoustics: dict[str, config_of(ACOUSTICS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
 
-    ropes: dict[str, RopeConfig] = Field({}, description="ropes that it carries, by name")
-    keys: dict[str, KeyConfig] = Field({}, description="what each key of a keyboard does")
-    trials: TrialsConfig | None = Field(None, description="how it is handled in sea trials")
+    ropes: dict[str, RopeConfig] = Field({}, description="ropes of the vehicle, by name")
+    keys: dict[str, KeyConfig] = Field({}, description="keyboard keys and their commands")
+    trials: TrialsConfig | None = Field(None, description="commands for sea trials")
 
     def parts(self) -> list[tuple[str, str, ComponentConfig]]:
-        """Every functional part: its group, name and settings."""
+        """Return all functional parts as (group, name, settings)."""
         return [(group, name, config) for group in GROUPS for name, config in getattr(self, group).items()]
 
 
 @dataclass(frozen=True)
 class Vehicle:
-    """A vehicle, checked: settings with the scenario's overrides in them, and the structure."""
+    """Checked vehicle: settings, with the scenario's overrides applied, and structure."""
 
     config: VehicleConfig
     robot: UrdfRobot
 
 
 def shipped_vehicles() -> list[str]:
-    """The names of the vehicles that come with Skerry."""
+    """Return the names of the shipped vehicles."""
     return sorted(folder.parent.name for folder in SHIPPED.glob("*/vehicle.yaml"))
 
 
 def find_vehicle(name: str, folder: Path | None) -> Path | None:
-    """The folder of a vehicle: a shipped one's by name, or a path, relative to the file that names it.
+    """Return the folder of a vehicle, or None.
 
-    `husky` is the shipped one first, `./husky` never.
+    Args:
+        name: Name of a shipped vehicle, or path of a folder. `./husky` is always a path.
+        folder: Folder that a relative path refers to.
     """
     path = expand_user(name)
     candidates = [SHIPPED / name] if name == path.name else []
@@ -98,13 +100,24 @@ def find_vehicle(name: str, folder: Path | None) -> Path | None:
 def read_vehicle(
     scenario: Document, robot: str, folder: Path | None, step: Fraction | None, faults: list[Fault]
 ) -> Vehicle | None:
-    """Read a robot's vehicle with its overrides; faults go into the list, each with its place in the file at fault."""
-    place: KeyPath = ("robots", robot)
-    name = scenario.part((*place, "vehicle")).data
+    """Read the vehicle of a robot and apply the robot's overrides.
+
+    Args:
+        scenario: Scenario document.
+        robot: Name of the robot.
+        folder: Folder of the scenario file.
+        step: Length of a step, s; None if it is invalid.
+        faults: List to which faults are added, each with its location in the vehicle's or the scenario's file.
+
+    Returns:
+        The vehicle, or None if it has faults that prevent further checks.
+    """
+    path: KeyPath = ("robots", robot)
+    name = scenario.part((*path, "vehicle")).data
     home = find_vehicle(name, folder)
     if home is None:
-        hint = _guess(name, shipped_vehicles(), "A path names a folder that has a vehicle.yaml")
-        faults.append(scenario.fault((*place, "vehicle"), "there is no such vehicle", name, hint))
+        hint = _guess(name, shipped_vehicles(), "A path must name a folder with a vehicle.yaml")
+        faults.append(scenario.fault((*path, "vehicle"), "there is no such vehicle", name, hint))
         return None
     try:
         own = read_document(home / "vehicle.yaml")
@@ -113,7 +126,7 @@ def read_vehicle(
     except FileError as error:
         faults += _faults_elsewhere(error)
         return None
-    document = _with_overrides(own, scenario, place, faults)
+    document = _with_overrides(own, scenario, path, faults)
     config = _check(document, home, faults)
     if config is None:
         return None
@@ -122,92 +135,92 @@ def read_vehicle(
     except FileError as error:
         faults += _faults_elsewhere(error)
         return None
-    broken = _left_out(document.data, config)  # that others name these is no fault of theirs
+    broken = _left_out(document.data, config)  # other parts may refer to these, which is not reported as a fault
     found = _part_faults(config, structure, document, step)
     faults += [fault for fault in found if str(fault.found).partition(".")[0] not in broken]
     if not scenario.data.get("reference"):
-        problem = "needs the scenario's `reference`, the place on earth of the world's origin"
+        problem = "needs the scenario's `reference`, the position of the world's origin on the Earth"
         faults += [
             document.fault(("sensors", name), problem) for name, part in config.sensors.items() if part.needs_reference
         ]
-    faults += _command_faults({*config.actuators, *broken}, scenario, place)
+    faults += _command_faults({*config.actuators, *broken}, scenario, path)
     return Vehicle(config, structure)
 
 
-def _with_overrides(own: Document, scenario: Document, place: KeyPath, faults: list[Fault]) -> Document:
-    robot = scenario.part(place).data
+def _with_overrides(own: Document, scenario: Document, path: KeyPath, faults: list[Fault]) -> Document:
+    robot = scenario.part(path).data
     if not isinstance(robot.get("overrides"), dict):
         return Document(scenario.source, own.data, own.origins)
-    overrides = scenario.part((*place, "overrides"))
+    overrides = scenario.part((*path, "overrides"))
     document = overlay(own, overrides, scenario.source)
-    lost = parts_without_kind(own.data, overrides.data, GROUPS)
-    for group, part, known in lost:
+    unknown = parts_without_kind(own.data, overrides.data, GROUPS)
+    for group, part, known in unknown:
         hint = _guess(str(part), known, "A new part needs a `kind`")
         faults.append(document.fault((group, part), "the vehicle has no such part", hint=hint))
-    sound = _without(document.data, [(group, part) for group, part, _ in lost])
-    sound = _without_lost_names(sound, overrides.data)
-    return Document(document.source, sound, document.origins)
+    data = _without(document.data, [(group, part) for group, part, _ in unknown])
+    data = _without_removed_parts(data, overrides.data)
+    return Document(document.source, data, document.origins)
 
 
 def _check(document: Document, home: Path, faults: list[Fault]) -> VehicleConfig | None:
-    """The settings; where parts are at fault, those of the others, so that their faults can be found too."""
+    """Return the settings. Parts with faults are left out, so that the other parts can be checked too."""
     with resolve_paths_from(home):
         try:
             return VehicleConfig.model_validate(document.data)
         except ValidationError as error:
             faults += faults_of(error, VehicleConfig, document)
-            places = [detail["loc"][:2] for detail in error.errors(include_url=False)]
+            paths = [detail["loc"][:2] for detail in error.errors(include_url=False)]
         try:
-            return VehicleConfig.model_validate(_without(document.data, places))
+            return VehicleConfig.model_validate(_without(document.data, paths))
         except ValidationError:
             return None
 
 
 def _left_out(data: dict[str, Any], config: VehicleConfig) -> set[str]:
-    """The names of parts that are in a file but not in its settings, as they are at fault."""
+    """Return the names of parts that were left out of the settings because they have faults."""
     groups = {group: data[group] for group in GROUPS if isinstance(data.get(group), dict)}
     return {str(name) for group, parts in groups.items() for name in parts if name not in getattr(config, group)}
 
 
-def _without(data: dict[str, Any], places: list[KeyPath]) -> dict[str, Any]:
-    """The settings without those parts, or without the whole settings, at which there are faults."""
+def _without(data: dict[str, Any], paths: list[KeyPath]) -> dict[str, Any]:
+    """Return the settings without the parts, or the top-level keys, that these paths lead to."""
     kept = {}
     for key, value in data.items():
         if key in GROUPS and isinstance(value, dict):
-            kept[key] = {name: part for name, part in value.items() if (key, name) not in places}
-        elif all(place[:1] != (key,) for place in places):
+            kept[key] = {name: part for name, part in value.items() if (key, name) not in paths}
+        elif all(path[:1] != (key,) for path in paths):
             kept[key] = value
     return kept
 
 
-def _without_lost_names(data: dict[str, Any], overrides: dict[str, Any]) -> dict[str, Any]:
-    """The settings without what keys command of actuators and controllers that the overrides take away.
+def _without_removed_parts(data: dict[str, Any], overrides: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings without key commands for actuators and controllers that the overrides remove.
 
-    Sea trials need all that they name, and go with the first of it.
+    The settings of sea trials are removed as soon as one of their parts is.
     """
     groups = [overrides.get(group) for group in ("actuators", "controllers")]
-    gone = {name for group in groups if isinstance(group, dict) for name, part in group.items() if part is None}
+    removed = {name for group in groups if isinstance(group, dict) for name, part in group.items() if part is None}
     trials = data.get("trials")
     if isinstance(trials, dict):
         named = {str(name).partition(".")[0] for part in trials.values() if isinstance(part, dict) for name in part}
         emptied = [group for group in ("actuators", "controllers") if group in overrides and overrides[group] is None]
-        if named & gone or (emptied and named - {name for group in GROUPS for name in data.get(group) or ()}):
+        if named & removed or (emptied and named - {name for group in GROUPS for name in data.get(group) or ()}):
             data = {key: value for key, value in data.items() if key != "trials"}
     keys = data.get("keys")
-    if not gone or not isinstance(keys, dict):
+    if not removed or not isinstance(keys, dict):
         return data
     kept = {}
-    for key, does in keys.items():
-        commands = does.get("commands") if isinstance(does, dict) else None
+    for key, binding in keys.items():
+        commands = binding.get("commands") if isinstance(binding, dict) else None
         if not isinstance(commands, dict):
-            kept[key] = does
-        elif left := {name: value for name, value in commands.items() if str(name).partition(".")[0] not in gone}:
-            kept[key] = {**does, "commands": left}
+            kept[key] = binding
+        elif left := {name: value for name, value in commands.items() if str(name).partition(".")[0] not in removed}:
+            kept[key] = {**binding, "commands": left}
     return {**data, "keys": kept}
 
 
 def _part_faults(config: VehicleConfig, structure: UrdfRobot, document: Document, step: Fraction | None) -> list[Fault]:
-    """Faults that only show when structure, parts and step are seen together."""
+    """Return the faults that depend on structure, parts and step together."""
     faults = []
     for number, tyre in enumerate(config.tyres):
         if tyre not in structure.links:
@@ -228,25 +241,27 @@ def _part_faults(config: VehicleConfig, structure: UrdfRobot, document: Document
             faults += _missing_parts(part.needs_sensors, config.sensors, "sensor", (group, name), document)
         frequency = getattr(part, "frequency", None)
         if frequency is not None and step is not None and frequency * step > 1:
-            problem = f"is faster than the step of {step} s allows"
-            hint = f"at most {1 / step} Hz, or a shorter step"
+            problem = f"is more than one sample per step of {step} s"
+            hint = f"use at most {1 / step} Hz, or a shorter step"
             faults.append(document.fault((group, name, "frequency"), problem, str(frequency), hint))
     faults += _rope_faults(config, structure, document)
-    manual_setpoints = [f"{name}.{dial}" for name, part in config.controllers.items() for dial in part.manual_setpoints]
-    for key, does in config.keys.items():
-        place: KeyPath = ("keys", key, "commands")
+    manual_setpoints = [
+        f"{name}.{setpoint}" for name, part in config.controllers.items() for setpoint in part.manual_setpoints
+    ]
+    for key, binding in config.keys.items():
+        path: KeyPath = ("keys", key, "commands")
         faults += _missing_parts(
-            does.commands, [*config.actuators, *manual_setpoints], "actuator or dial", place, document
+            binding.commands, [*config.actuators, *manual_setpoints], "actuator or setpoint", path, document
         )
     if config.trials is not None:
         known = [*config.actuators, *manual_setpoints]
-        faults += _missing_parts(config.trials.commanded, known, "actuator or dial", ("trials",), document)
+        faults += _missing_parts(config.trials.commanded, known, "actuator or setpoint", ("trials",), document)
         faults += _missing_parts(config.trials.hold, config.controllers, "controller", ("trials", "hold"), document)
     return faults
 
 
 def _rope_faults(config: VehicleConfig, structure: UrdfRobot, document: Document) -> list[Fault]:
-    """Faults of ropes whose links or winches are not there."""
+    """Return a fault for each rope with an unknown link or winch."""
     faults = []
     for name, rope in config.ropes.items():
         for setting in ("start", "end"):
@@ -262,20 +277,20 @@ def _rope_faults(config: VehicleConfig, structure: UrdfRobot, document: Document
 
 
 def _missing_parts(
-    names: Iterable[str], known: Collection[str], what: str, place: KeyPath, document: Document
+    names: Iterable[str], known: Collection[str], what: str, path: KeyPath, document: Document
 ) -> list[Fault]:
-    """A fault for each name that is not known."""
+    """Return a fault for each unknown name."""
     return [
-        document.fault(place, f"there is no such {what}", name, did_you_mean(name, known))
+        document.fault(path, f"there is no such {what}", name, did_you_mean(name, known))
         for name in names
         if name not in known
     ]
 
 
-def _command_faults(actuators: Collection[str], scenario: Document, place: KeyPath) -> list[Fault]:
-    commands = scenario.part(place).data.get("commands")
+def _command_faults(actuators: Collection[str], scenario: Document, path: KeyPath) -> list[Fault]:
+    commands = scenario.part(path).data.get("commands")
     return [
-        scenario.fault((*place, "commands", name), "there is no such actuator", None, did_you_mean(name, actuators))
+        scenario.fault((*path, "commands", name), "there is no such actuator", None, did_you_mean(name, actuators))
         for name in (commands if isinstance(commands, dict) else ())
         if name not in actuators
     ]
@@ -287,10 +302,10 @@ def _guess(name: str, known: list[str], otherwise: str) -> str:
 
 
 def _faults_elsewhere(error: FileError) -> list[Fault]:
-    """The faults of another file, as those of the file that names it."""
+    """Return the faults of another file as faults of the file that refers to it."""
     faults = []
     for fault in error.faults:
         line = "" if fault.line is None else f"line {fault.line}: "
-        place = f"{error.source}: {line}{fault.location}".removesuffix(": ")
-        faults.append(Fault(place, fault.problem, fault.found, None, fault.hint))
+        location = f"{error.source}: {line}{fault.location}".removesuffix(": ")
+        faults.append(Fault(location, fault.problem, fault.found, None, fault.hint))
     return faults

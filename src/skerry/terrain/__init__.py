@@ -1,4 +1,4 @@
-"""The ground: level, a grid of heights, or a mesh; one object answers for it, natively and from Python."""
+"""Terrain: flat, a grid of heights, or a mesh. One object gives heights and materials to native code and Python."""
 
 from skerry.terrain.terrain import (
     TERRAINS,

@@ -1,9 +1,9 @@
-"""What the ground and things are made of: how they scatter sound and light, and how they look.
+"""Materials of terrain and objects: how they scatter sound and light, and their appearance.
 
 Sound: the scattering strength of a surface follows Lambert's law, S = 10 log μ + 20 log sin(grazing angle) (Urick 1983,
-Principles of Underwater Sound, ch. 8). The values of 10 log μ are estimates, right to some 5 dB: −27 dB is Urick's mean
-for the deep sea floor, rock and gravel lie above it, mud below. Light: diffuse reflectances of red, green and blue, as
-sRGB, and of a lidar's near infrared, by eye.
+Principles of Underwater Sound, ch. 8). The values of 10 log μ are estimates, accurate to about 5 dB: −27 dB is Urick's
+mean for the deep sea floor; rock and gravel are above it, mud below. Light: diffuse reflectances of red, green and
+blue, as sRGB, and of the near infrared of a lidar; all estimated by eye.
 """
 
 from __future__ import annotations
@@ -23,21 +23,24 @@ Texture = Literal["plain", "grain", "ripples", "rock", "planks", "tiles"]
 
 
 class Material(Config):
-    """A material; a scenario may add its own."""
+    """Material; a scenario can define its own."""
 
     backscatter_db: float = Field(
-        -20.0, ge=-80, le=10, description="10 log μ of Lambert's law for sound, dB; 1 m² of the surface, met head on"
+        -20.0,
+        ge=-80,
+        le=10,
+        description="10 log μ of Lambert's law for sound, dB, for 1 m² of the surface at normal incidence",
     )
-    reflectance: Share = Field(0.3, description="diffuse, for a lidar's near infrared")
+    reflectance: Share = Field(0.3, description="diffuse reflectance in the near infrared of a lidar")
     colour: Colour = Field((0.6, 0.6, 0.6), description="sRGB")
-    texture: Texture = Field("plain", description="how its colour varies over its surface, for cameras")
-    texture_size: float = Field(1.0, gt=0, description="m over which it varies")
-    label: int = Field(0, ge=0, le=255, description="class that sonars and cameras tell it by")
+    texture: Texture = Field("plain", description="pattern of the colour on the surface, for cameras")
+    texture_size: float = Field(1.0, gt=0, description="length of the pattern, m")
+    label: int = Field(0, ge=0, le=255, description="class number in labels of sonars and cameras")
 
 
 @dataclass(frozen=True)
 class NamedMaterial:
-    """A material as rays find it: its name, and its colour where a thing has one of its own."""
+    """Material of a surface for rays: its name, its properties, and the colour of the surface."""
 
     name: str
     material: Material
@@ -48,7 +51,7 @@ def _made(db: float, nir: float, colour: Colour, texture: Texture, size: float, 
     return Material(backscatter_db=db, reflectance=nir, colour=colour, texture=texture, texture_size=size, label=label)
 
 
-# Labels: ground 1, plants 2, buoys 3, ropes 4, as the users of the SMaRC simulator know them; others 0.
+# Labels as in the SMaRC simulator: ground 1, plants 2, buoys 3, ropes 4; others 0.
 MATERIALS: Final[dict[str, Material]] = {
     "default": Material(),
     "sand": _made(-24, 0.35, (0.76, 0.70, 0.55), "ripples", 0.4, 1),
@@ -73,7 +76,17 @@ MATERIALS: Final[dict[str, Material]] = {
 def find_material(
     name: str, own: Mapping[str, Material] | None = None, colour: Colour | None = None, instead: str | None = None
 ) -> NamedMaterial:
-    """A material by name, a scenario's own before the shipped ones; or another where there is none of that name."""
+    """Return a material by name.
+
+    Args:
+        name: Name of the material.
+        own: Materials of the scenario; they take precedence over the shipped ones.
+        colour: Colour of the surface; that of the material by default.
+        instead: Name of the material to use if `name` is unknown.
+
+    Raises:
+        UnknownName: The material is unknown and `instead` is not given.
+    """
     known = {**MATERIALS, **(own or {})}
     if name not in known and instead is not None:
         name = instead

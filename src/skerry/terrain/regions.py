@@ -1,4 +1,4 @@
-"""Materials by height and slope: sand on the shore, rock where it is steep, mud in the deep."""
+"""Materials by height and slope, such as sand on the shore, rock on steep slopes and mud in deep water."""
 
 from __future__ import annotations
 
@@ -13,43 +13,44 @@ from skerry.terrain.function import Floats
 
 
 class RegionConfig(Config):
-    """What ground of some heights and slopes is made of; bounds that are left out do not bind."""
+    """Material of the ground within a range of heights and slopes; omitted bounds do not limit the region."""
 
     material: str = Field(min_length=1)
-    above: float | None = Field(None, description="z in the world, m")
-    below: float | None = Field(None, description="z in the world, m")
+    above: float | None = Field(None, description="lower bound of z in the world, m")
+    below: float | None = Field(None, description="upper bound of z in the world, m")
     steeper_than_deg: float | None = Field(None, ge=0, le=90)
     flatter_than_deg: float | None = Field(None, ge=0, le=90)
 
     @model_validator(mode="after")
-    def _bounds_leave_room(self) -> RegionConfig:
+    def _check_bounds(self) -> RegionConfig:
         if self.above is not None and self.below is not None and self.above >= self.below:
-            raise ValueError("nothing is `above` and `below` these heights; exchange them")
+            raise ValueError("`above` must be less than `below`; exchange them")
         steepest, flattest = self.flatter_than_deg, self.steeper_than_deg
         if steepest is not None and flattest is not None and flattest >= steepest:
-            raise ValueError("nothing is `steeper_than_deg` and `flatter_than_deg` these slopes; exchange them")
+            raise ValueError("`steeper_than_deg` must be less than `flatter_than_deg`; exchange them")
         return self
 
     def covers(self, height: Floats, slope_deg: Floats) -> NDArray[np.bool_]:
-        """Whether it holds ground of these heights and slopes."""
-        held = np.ones(height.shape, np.bool_)
+        """Return whether ground of these heights (m) and slopes belongs to the region."""
+        covered = np.ones(height.shape, np.bool_)
         if self.above is not None:
-            held &= height >= self.above
+            covered &= height >= self.above
         if self.below is not None:
-            held &= height < self.below
+            covered &= height < self.below
         if self.steeper_than_deg is not None:
-            held &= slope_deg >= self.steeper_than_deg
+            covered &= slope_deg >= self.steeper_than_deg
         if self.flatter_than_deg is not None:
-            held &= slope_deg < self.flatter_than_deg
-        return held
+            covered &= slope_deg < self.flatter_than_deg
+        return covered
 
 
 def materials_by_region(
     heights: Floats, size: tuple[float, float], regions: Sequence[RegionConfig], elsewhere: str
 ) -> tuple[tuple[str, ...], NDArray[np.int32]]:
-    """The names of the materials, and the place among them of each cell: that of the first region that covers it.
+    """Return the names of the materials, and for each cell the index of its material.
 
-    A cell counts by the mean height and the mean slope of its corners.
+    A cell gets the material of the first region that covers the mean height and mean slope of its corners, or
+    `elsewhere` if no region does.
     """
     rows, columns = heights.shape
     sw, se, nw, ne = heights[:-1, :-1], heights[:-1, 1:], heights[1:, :-1], heights[1:, 1:]

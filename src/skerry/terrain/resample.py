@@ -1,4 +1,4 @@
-"""A raster in the world's metres: read where it is needed, averaged where it is finer, bilinear, holes filled."""
+"""Resampling of a raster to a grid in world metres: averaging of finer pixels, bilinear interpolation, hole filling."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from pyproj import Transformer
 
 LATTICE: Final = 200.0
-"""m between the places that PROJ works out; between them they are linear, to s²/8R ≈ 1 mm times the tangent of the
-latitude, as meridians and parallels curve with about the Earth's radius R."""
+"""Spacing s of the points that PROJ transforms, m; between them coordinates are interpolated linearly. The error is
+s²/8R ≈ 1 mm times the tangent of the latitude, with R the Earth's radius."""
 MAX_PIXELS: Final = 4096 * 4096
-"""Read and averaged: 128 MiB, and as much again to average."""
+"""Most pixels that are kept after averaging: 128 MiB, and as much again while averaging."""
 
 
 class Resampler:
-    """Finds the heights of a raster at places of the world."""
+    """Heights of a raster at positions in the world."""
 
     def __init__(self, raster: Raster, projection: Projection) -> None:
         from pyproj import Transformer
@@ -34,13 +34,13 @@ class Resampler:
         self._to_raster: Transformer = Transformer.from_crs(f"EPSG:{projection.epsg}", raster.crs, always_xy=True)
 
     def pixel(self, x: float, y: float) -> float:
-        """The side of a pixel near a place of the world, m."""
+        """Return the side of a pixel near a position in the world, m."""
         columns, rows = self._pixels(np.array([x, x + 1.0, x]), np.array([y, y, y + 1.0]))
         area = (columns[1] - columns[0]) * (rows[2] - rows[0]) - (columns[2] - columns[0]) * (rows[1] - rows[0])
         return float(1.0 / math.sqrt(abs(area))) if area else math.inf
 
     def extent(self) -> tuple[float, float, float, float]:
-        """The rectangle of the world that the raster lies in: west, south, east, north."""
+        """Return the bounding rectangle of the raster in the world: west, south, east, north, m."""
         rows, columns = self.raster.shape
         along = np.linspace(-0.5, 0.5, 41)
         column = (columns - 1) / 2 + columns * np.concatenate([along, along, np.full(41, -0.5), np.full(41, 0.5)])
@@ -48,26 +48,26 @@ class Resampler:
         x, y = self.raster.matrix @ (column, row, np.ones(len(row)))
         east, north = self._to_raster.transform(x, y, direction="INVERSE")
         if not (np.isfinite(east).all() and np.isfinite(north).all()):
-            raise_file_error(self.raster.path, "lies where the scenario's UTM zone does not reach; is its `crs` right?")
+            raise_file_error(self.raster.path, "lies outside the scenario's UTM zone; check its `crs`")
         west, south = float(np.min(east)) - self._origin[0], float(np.min(north)) - self._origin[1]
         return west, south, float(np.max(east)) - self._origin[0], float(np.max(north)) - self._origin[1]
 
     def heights(self, x: Floats, y: Floats) -> Floats:
-        """At the crossings of columns x (n,) and rows y (m,) of the world, even; NaN where the raster has no data."""
+        """Return the heights (m, n) at evenly spaced columns x (n,) and rows y (m,) of the world; NaN without data."""
         lx, ly = (np.linspace(a[0], a[-1], max(2, math.ceil((a[-1] - a[0]) / LATTICE) + 1)) for a in (x, y))
         columns, rows = self._pixels(*np.meshgrid(lx, ly))
         spacing = max((x[-1] - x[0]) / (len(x) - 1), (y[-1] - y[0]) / (len(y) - 1))
         stride = max(1, int(spacing / self.pixel(float(x.mean()), float(y.mean())) + 1e-6))
         window = [
-            range(max(0, math.floor(places.min()) - stride), min(count, math.ceil(places.max()) + stride + 1))
-            for places, count in zip((rows, columns), self.raster.shape, strict=True)
+            range(max(0, math.floor(positions.min()) - stride), min(count, math.ceil(positions.max()) + stride + 1))
+            for positions, count in zip((rows, columns), self.raster.shape, strict=True)
         ]
         if not window[0] or not window[1]:
-            raise_file_error(self.raster.path, "does not reach the area that is asked for")
+            raise_file_error(self.raster.path, "does not cover the requested area")
         found = self._averaged(window[0], window[1], stride)
         heights = np.empty((len(y), len(x)))
         u, v = (np.linspace(0.0, len(lattice) - 1.0, len(axis)) for lattice, axis in ((lx, x), (ly, y)))
-        # from the raster's pixels to the averages, whose middles are half a stride from their edges
+        # Convert pixel positions to positions in the averaged grid, whose centres are half a stride from the edges.
         columns, rows = ((p - w.start + 0.5) / stride - 0.5 for p, w in ((columns, window[1]), (rows, window[0])))
         _interpolate(found, columns, rows, u, v, heights)
         return heights
@@ -75,15 +75,15 @@ class Resampler:
     def _pixels(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
         east, north = self._to_raster.transform(x + self._origin[0], y + self._origin[1])
         if not (np.isfinite(east).all() and np.isfinite(north).all()):
-            raise_file_error(self.raster.path, "has coordinates that do not reach the area; is its `crs` right?")
+            raise_file_error(self.raster.path, "has coordinates that do not cover the requested area; check its `crs`")
         return self.raster.to_pixels(np.asarray(east), np.asarray(north))
 
     def _averaged(self, rows: range, columns: range, stride: int) -> Floats:
-        """Means of stride × stride pixels, of those among them that hold data."""
+        """Return the means of stride × stride pixels, without the pixels that have no data."""
         shape = (-(-len(rows) // stride), -(-len(columns) // stride))
         if shape[0] * shape[1] > MAX_PIXELS:
             raise SkerryError(
-                f"{self.raster.path}: {shape[0]} × {shape[1]} pixels are too many to hold, the most is {MAX_PIXELS}; "
+                f"{self.raster.path}: {shape[0]} × {shape[1]} pixels exceed the limit of {MAX_PIXELS}; "
                 "give a smaller `size` or a coarser `resolution`"
             )
         sums, counts = np.zeros(shape), np.zeros(shape, np.int32)
@@ -104,9 +104,17 @@ def _add(values: Any, row: int, column: int, stride: int, sums: Any, counts: Any
 
 @kernel
 def _interpolate(pixels: Any, columns: Any, rows: Any, u: Any, v: Any, heights: Any) -> None:
-    """Bilinear among the pixels about each node that hold data; NaN where none does, or beyond the outermost edge.
+    """Interpolate bilinearly between the pixels around each node that have data.
 
-    `columns` and `rows` (lattice) tell where lattice points lie among the pixels; u and v where nodes lie among those.
+    Nodes without data around them, or outside the raster, become NaN.
+
+    Args:
+        pixels: Values of the raster.
+        columns: Columns of the lattice points in the raster.
+        rows: Rows of the lattice points in the raster.
+        u: Positions of the grid's columns in the lattice.
+        v: Positions of the grid's rows in the lattice.
+        heights: Output, (len(v), len(u)).
     """
     count_rows, count_columns = pixels.shape
     for m in range(len(v)):
@@ -138,10 +146,10 @@ def _interpolate(pixels: Any, columns: Any, rows: Any, u: Any, v: Any, heights: 
 
 @kernel
 def fill_from_nearest(heights: Any) -> None:
-    """Give each NaN the height of the nearest node that has one, nearly: places pass from neighbour to neighbour.
+    """Replace each NaN by the height of the nearest valid node, approximately.
 
-    Two sweeps there and back, after Danielsson 1980, Euclidean distance mapping, Computer Graphics and Image Processing
-    14, whose distances are right to a fraction of a node.
+    The nearest node is propagated between neighbours in four sweeps (Danielsson 1980, Euclidean distance mapping,
+    Computer Graphics and Image Processing 14). Its distance is exact to a fraction of the node spacing.
     """
     m, n = heights.shape
     near = np.full((m, n, 2), -1, np.int32)

@@ -1,4 +1,4 @@
-"""The ground as one object: heights, normals and materials, triangles for rays, a shape for contacts."""
+"""Base class of terrain: heights, normals and materials, triangles for rays, and a contact shape."""
 
 from __future__ import annotations
 
@@ -21,46 +21,46 @@ from skerry.terrain.ground import HEIGHT, MATERIAL, NORMAL, POINT, ROWS
 Floats = NDArray[np.float64]
 
 MAX_NODES: Final = 4096 * 4096
-"""Of a grid of heights: 128 MiB of them, and 33 million triangles."""
+"""Most nodes of a height grid: 128 MiB of heights and 33 million triangles."""
 
 TERRAINS = Family("terrains", "skerry.terrain.kinds")
 
 
 def count_nodes(side: float, resolution: float) -> int:
-    """How many nodes a side of a grid needs so that they are no further apart than the resolution, m."""
-    # A hair fewer: 10 m by 0.1 m are 100 cells, not 101. And a bound, because the quotient may be infinite.
+    """Return the number of nodes along a side (m) of a grid, so that their distance is at most `resolution` (m)."""
+    # The small offset makes 10 m at 0.1 m 100 cells, not 101. The bound is for an infinite quotient.
     return max(math.ceil(min(side / resolution, 1e9) - 1e-9), 1) + 1
 
 
 @dataclass(frozen=True)
 class ContactPlane:
-    """The ground as bodies touch it: an endless level plane."""
+    """Contact shape of the ground: an infinite horizontal plane."""
 
     z: float
 
 
 @dataclass(frozen=True, eq=False)
 class ContactHeightfield:
-    """The ground as bodies touch it: a grid of heights, its cells cut from south-west to north-east."""
+    """Contact shape of the ground: a grid of heights whose cells are split from south-west to north-east."""
 
     center: tuple[float, float]  # x and y in the world, m
     half_size: tuple[float, float]  # from the centre to the outermost nodes, m
     lowest: float  # z of the lowest node, m
     heights: NDArray[np.float32]  # (rows, columns) above `lowest`, m; rows northwards, columns eastwards
-    thickness: float = 1.0  # of the ground below its lowest node, m; what sinks deeper falls through
+    thickness: float = 1.0  # thickness below the lowest node, m; bodies that penetrate deeper fall through
 
 
 @dataclass(frozen=True, eq=False)
 class GroundSample:
-    """The ground below or above some points; leading shape is that of the points."""
+    """Ground below or above points; the leading shape of the arrays is that of the points."""
 
-    height: Floats  # z, m; NaN where there is no ground
-    normal: Floats  # (…, 3), of length 1, upwards; NaN where there is no ground
-    material: NDArray[np.int32]  # places in the terrain's `materials`; −1 where there is no ground
+    height: Floats  # z, m; NaN without ground
+    normal: Floats  # (…, 3), upward unit normal; NaN without ground
+    material: NDArray[np.int32]  # index into the terrain's `materials`; −1 without ground
 
 
 class Terrain(ABC):
-    """The ground. Native code calls it by `address` and `table_address`, through `call3`; see `ground.py`."""
+    """Base class of the ground. Native code calls it with `address` and `table_address`; see `ground.py`."""
 
     def __init__(self, function: Any, table: Floats, materials: tuple[str, ...], friction: float) -> None:
         self.materials = materials
@@ -73,19 +73,19 @@ class Terrain(ABC):
     @property
     @abstractmethod
     def extent(self) -> tuple[float, float, float, float]:
-        """The rectangle that all ground lies in: west, south, east and north edge, m; infinite if endless."""
+        """Bounding rectangle of the ground: west, south, east and north edge, m; infinite for unbounded ground."""
 
     @property
     @abstractmethod
     def contact(self) -> ContactPlane | ContactHeightfield:
-        """The shape that bodies touch."""
+        """Contact shape of the ground."""
 
     @abstractmethod
     def triangles(self) -> Mesh:
-        """The ground as triangles, for rays: the surface that `height` gives, each face with its material."""
+        """Return the ground as triangles for rays: the surface of `height`, each face with its material."""
 
     def sample(self, points: ArrayLike) -> GroundSample:
-        """Height, normal and material at points (…, 2), x and y in the world."""
+        """Return height, normal and material at points (…, 2), x and y in the world, m."""
         given = np.asarray(points, np.float64)
         if given.shape[-1:] != (2,):
             raise SkerryError(f"points must have 2 coordinates each, but have the shape {given.shape}")
@@ -100,35 +100,39 @@ class Terrain(ABC):
         )
 
     def height(self, points: ArrayLike) -> Floats:
-        """The z of the ground at points (…, 2), m; NaN where there is none."""
+        """Return the z of the ground at points (…, 2), m; NaN without ground."""
         return self.sample(points).height
 
     def normal(self, points: ArrayLike) -> Floats:
-        """The ground's upward normal at points (…, 2), shape (…, 3); NaN where there is none."""
+        """Return the upward unit normal at points (…, 2), shape (…, 3); NaN without ground."""
         return self.sample(points).normal
 
     def material(self, points: ArrayLike) -> NDArray[np.int32]:
-        """The ground's material at points (…, 2), as a place in `materials`; −1 where there is no ground."""
+        """Return the index into `materials` at points (…, 2); −1 without ground."""
         return self.sample(points).material
 
 
 class TerrainConfig(KindConfig):
-    """Settings of the ground."""
+    """Base class of terrain settings."""
 
-    material: str = Field("sand", min_length=1, description="what the ground is made of")
+    material: str = Field("sand", min_length=1, description="material of the ground")
     friction: NonNegative = Field(
         0.6,
-        description="sliding coefficient; a plausible default: loose sand's angle of friction is about 30°",
+        description="sliding friction coefficient; the default is that of loose sand (friction angle about 30°)",
     )
 
     def with_seed(self, seed: int) -> Self:
-        """The same settings with this seed wherever a seed was left out."""
+        """Return the same settings with this seed wherever no seed is given."""
         return self
 
     def named_materials(self) -> dict[str, str]:
-        """The materials that are named, by the place of the setting that names them."""
+        """Return the names of the materials, by the setting that names them."""
         return {"material": self.material}
 
     def build(self, projection: Projection | None = None) -> Terrain:
-        """The ground; the projection tells the place on Earth of the world's origin, where a scenario gives it."""
+        """Build the terrain.
+
+        Args:
+            projection: Position of the world's origin on the Earth; None if the scenario has no `reference`.
+        """
         raise NotImplementedError

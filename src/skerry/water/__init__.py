@@ -1,4 +1,4 @@
-"""The sea as fields: surface, currents, density; one object answers every water query, natively and from Python."""
+"""Water as fields: surface, currents, density. One object serves all water queries, native and from Python."""
 
 from skerry.water.water import Water, WaterConfig, WaterSample
 

@@ -18,9 +18,9 @@ from skerry.water.flow import DENSITY, HEIGHT, FlowPart, flow
 
 Values = NDArray[np.float64]
 
-MAX_DEPTH: Final = 12_000.0  # m; deeper than any sea, and as far as depth and pressure are related
-DENSITY_TOLERANCE: Final = 1e-4  # kg/m³ that straight lines between the nodes of the density may be off
-CONDUCTIVITY_TOLERANCE: Final = 1e-4  # mS/cm, likewise
+MAX_DEPTH: Final = 12_000.0  # m; deeper than any sea, and the limit of the relation of depth and pressure
+DENSITY_TOLERANCE: Final = 1e-4  # kg/m³, largest error of the linear interpolation of the density
+CONDUCTIVITY_TOLERANCE: Final = 1e-4  # mS/cm, largest error of the linear interpolation of the conductivity
 
 
 def _one_or_more(value: object) -> object:
@@ -39,15 +39,15 @@ Salinities = Annotated[
 def _check_increasing(depths: tuple[float, ...]) -> None:
     for above, below in pairwise(depths):
         if below <= above:
-            raise ValueError(f"`depths` must grow from one to the next, but {below:g} follows {above:g}")
+            raise ValueError(f"`depths` must increase, but {below:g} follows {above:g}")
 
 
 class ProfileConfig(Config):
-    """Temperature and salinity by depth; straight lines between the depths, and as the nearest one beyond them."""
+    """Temperature and salinity by depth: linear between the given depths, constant beyond them."""
 
-    depths: Depths = Field((0.0,), description="m, growing; not needed where nothing changes with depth")
-    temperature: Temperatures = Field((15.0,), description="°C at each depth, or one for all")
-    salinity: Salinities = Field((35.0,), description="g/kg (practical salinity) at each depth, or one for all")
+    depths: Depths = Field((0.0,), description="depths, m, increasing; not needed if nothing changes with depth")
+    temperature: Temperatures = Field((15.0,), description="temperature at each depth, °C, or one value for all")
+    salinity: Salinities = Field((35.0,), description="practical salinity at each depth, g/kg, or one value for all")
 
     @model_validator(mode="after")
     def _fit(self) -> ProfileConfig:
@@ -59,12 +59,12 @@ class ProfileConfig(Config):
 
 
 class SoundSpeedConfig(Config):
-    """The speed of sound: told, or worked out from temperature, salinity and depth."""
+    """Speed of sound: given, or computed from temperature, salinity and depth."""
 
     formula: Literal["unesco", "del_grosso", "mackenzie", "constant", "profile"] = "unesco"
-    value: Positive | None = Field(None, description="m/s, of `constant`")
-    depths: Depths | None = Field(None, description="m, growing, of `profile`")
-    values: tuple[Positive, ...] | None = Field(None, description="m/s at each depth, of `profile`")
+    value: Positive | None = Field(None, description="speed for `constant`, m/s")
+    depths: Depths | None = Field(None, description="depths for `profile`, m, increasing")
+    values: tuple[Positive, ...] | None = Field(None, description="speed at each depth for `profile`, m/s")
 
     @model_validator(mode="after")
     def _fit(self) -> SoundSpeedConfig:
@@ -72,7 +72,7 @@ class SoundSpeedConfig(Config):
         for name in ("value", "depths", "values"):
             given = getattr(self, name) is not None
             if given and name not in belong:
-                raise ValueError(f"`{name}` does not go with the formula {self.formula!r}")
+                raise ValueError(f"`{name}` is not used by the formula {self.formula!r}; remove it")
             if name in belong and not given:
                 raise ValueError(f"the formula {self.formula!r} needs `{name}`")
         if self.depths is not None and self.values is not None:
@@ -83,28 +83,30 @@ class SoundSpeedConfig(Config):
 
 
 class AbsorptionConfig(Config):
-    """How much sound the water takes."""
+    """Absorption of sound in the water."""
 
     formula: Literal["francois_garrison", "ainslie_mccolm", "thorp"] = "francois_garrison"
-    ph: float = Field(8.0, ge=6, le=9, description="acidity; boric acid takes more with it below some 10 kHz")
+    ph: float = Field(
+        8.0, ge=6, le=9, description="acidity; it changes the absorption by boric acid, below about 10 kHz"
+    )
 
 
 def check_sound_speed(speed: SoundSpeedConfig, profile: ProfileConfig) -> None:
-    """Refuse a formula that does not know the profile's salinity."""
+    """Raise `ValueError` if the formula is not valid for a salinity of the profile."""
     if speed.formula not in sound.SPEED_SALINITIES:
         return
     low, high = sound.SPEED_SALINITIES[speed.formula]
     for salinity in profile.salinity:
         if not low <= salinity <= high:
             raise ValueError(
-                f"the sound speed formula {speed.formula!r} is for salinities from {low:g} to {high:g}, but the "
-                f"profile has {salinity:g}; take 'unesco'"
+                f"the sound speed formula {speed.formula!r} is valid for salinities from {low:g} to {high:g}, but the "
+                f"profile has {salinity:g}; use 'unesco'"
             )
 
 
 @flow
 def stratified(table: int, userdata: int, time: int, need: int, count: int, points: int, out: int) -> None:
-    """Density by depth below the surface that is there now. Table: number of nodes, their depths, their densities."""
+    """Write the density by depth below the current surface. Table: number of nodes, their depths, their densities."""
     nodes = int(floats(table, 1)[0])
     depths = floats(table + 8, nodes)
     densities = floats(table + 8 + 8 * nodes, nodes)
@@ -125,12 +127,12 @@ def stratified(table: int, userdata: int, time: int, need: int, count: int, poin
                     high = middle
             share = (depth - depths[low]) / (depths[high] - depths[low])
             density[i] = densities[low] + share * (densities[high] - densities[low])
-        else:  # at the surface, above it, or nowhere (NaN)
+        else:  # at the surface, above it, or NaN
             density[i] = densities[0]
 
 
 class Column:
-    """The water by depth, m below the surface; above it, what is at the surface."""
+    """Properties of the water by depth below the surface, m; above the surface, those at the surface."""
 
     def __init__(
         self, profile: ProfileConfig, constant: float | None, speed: SoundSpeedConfig, absorption: AbsorptionConfig
@@ -148,19 +150,19 @@ class Column:
         self._masses = np.concatenate([[0.0], np.cumsum(layers)])  # kg/m² above each node
 
     def temperature(self, depth: ArrayLike) -> Values:
-        """°C."""
+        """Return the temperature, °C."""
         return _interpolate(depth, self._depths, self._temperature)
 
     def salinity(self, depth: ArrayLike) -> Values:
-        """Practical salinity, about g/kg."""
+        """Return the practical salinity, about g/kg."""
         return _interpolate(depth, self._depths, self._salinity)
 
     def density(self, depth: ArrayLike) -> Values:
-        """kg/m³; the same as laws meet."""
+        """Return the density, kg/m³; the same values as native laws use."""
         return _interpolate(depth, self.nodes, self.densities)
 
     def mass_above(self, depth: ArrayLike) -> Values:
-        """The mass of a column of water this deep, kg/m²: ∫ ρ dz; 0 above the water."""
+        """Return the mass of the water column above a depth, kg/m²: ∫ ρ dz; 0 above the water."""
         below = _clip_depth(depth)
         if len(self.nodes) == 1:
             return np.asarray(below * self.densities[0])
@@ -169,11 +171,11 @@ class Column:
         return np.asarray(self._masses[k] + 0.5 * rest * (self.densities[k] + self.density(below)))
 
     def conductivity(self, depth: ArrayLike) -> Values:
-        """mS/cm."""
+        """Return the conductivity, mS/cm."""
         return _interpolate(depth, *self._conductivities)
 
     def sound_speed(self, depth: ArrayLike) -> Values:
-        """m/s."""
+        """Return the speed of sound, m/s."""
         speed = self._speed
         if speed.value is not None:
             return np.full(np.shape(depth), speed.value)
@@ -183,13 +185,13 @@ class Column:
         return formula(self.salinity(depth), self.temperature(depth), _clip_depth(depth))
 
     def absorption_db_per_km(self, frequency_hz: ArrayLike, depth: ArrayLike) -> Values:
-        """Of sound, dB/km; frequencies and depths go together as arrays do."""
+        """Return the absorption of sound, dB/km; frequencies and depths are broadcast."""
         formula = sound.ABSORPTION[self._absorption.formula]
         salinity, temperature = self.salinity(depth), self.temperature(depth)
         return formula(frequency_hz, salinity, temperature, _clip_depth(depth), self._absorption.ph)
 
     def part(self) -> FlowPart | None:
-        """What gives laws the density by depth; None where it is the same everywhere."""
+        """Return the native part that gives the density by depth; None if the density is constant."""
         if len(self.nodes) == 1:
             return None
         return FlowPart(stratified, np.concatenate([[float(len(self.nodes))], self.nodes, self.densities]))
@@ -199,7 +201,7 @@ class Column:
         return self._tabulate(seawater.conductivity, CONDUCTIVITY_TOLERANCE)
 
     def _tabulate(self, formula: Callable[..., Values], tolerance: float) -> tuple[Values, Values]:
-        """Depths and values of a formula, so many that straight lines between them are near enough to it."""
+        """Return depths and values of a formula, dense enough for linear interpolation within the tolerance."""
 
         def value(depth: Values) -> Values:
             return formula(self.salinity(depth), self.temperature(depth), seawater.depth_to_pressure(depth))

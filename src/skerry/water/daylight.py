@@ -1,9 +1,10 @@
-"""Daylight: where the sun stands, and what sun and sky give to a scene, for each colour channel of a camera.
+"""Daylight: direction of the sun, and light of sun and sky for each colour channel of a camera.
 
-The sun's beam fades by the air's optical depth over the air mass of its height (Kasten & Young 1989, Applied Optics 28,
-4735–4738). The depths are Rayleigh's at 625, 525 and 450 nm (Bucholtz 1995, Applied Optics 34, 2765–2773) and a clear
-sea haze of 0.1. Clouds leave 1 − ¾ N^3.4 of the light (Kasten & Czeplak 1980, Solar Energy 24, 177–189), the more of it
-diffuse the more of the sky they cover. All light is relative to the beam of a sun in the zenith of a clear sky.
+The sun's beam is attenuated by the optical depth of the air times the air mass at the sun's elevation (Kasten & Young
+1989, Applied Optics 28, 4735–4738). The optical depths are those of Rayleigh scattering at 625, 525 and 450 nm
+(Bucholtz 1995, Applied Optics 34, 2765–2773) plus 0.1 for haze over a clear sea. A cloud cover N transmits
+1 − ¾ N^3.4 of the light (Kasten & Czeplak 1980, Solar Energy 24, 177–189); the diffuse part grows with N. All light is
+relative to the beam of a sun in the zenith of a clear sky.
 """
 
 from __future__ import annotations
@@ -21,31 +22,35 @@ from skerry.core.frames import heading_to_yaw
 
 Colours = NDArray[np.float64]
 AIR_DEPTH: Final = np.array([0.058, 0.117, 0.222]) + 0.1
-BLUE_SKY: Final = np.array([0.45, 0.83, 1.72])  # skylight's channels over their mean; by eye
-TWILIGHT: Final = 4.0  # degrees of depression after which a tenth of the skylight is left
+BLUE_SKY: Final = np.array([0.45, 0.83, 1.72])  # colour channels of the skylight over their mean; chosen by eye
+TWILIGHT: Final = 4.0  # degrees below the horizon at which a tenth of the skylight remains
 
 
 @dataclass(frozen=True, eq=False)
 class Daylight:
-    """Sun and sky at an instant; colours are red, green, blue, in linear light."""
+    """Light of sun and sky; colours are red, green, blue, in linear light."""
 
     sun_direction: NDArray[np.float64]  # (3,), towards the sun, in the world
-    sun: Colours  # irradiance of its beam, on a surface that faces it
-    ambient: Colours  # irradiance of the sky on level ground
-    zenith: Colours  # radiance of the blue sky overhead; a white, level surface under a uniform sky of 1 has radiance 1
-    horizon: Colours  # and of the haze at the horizon
-    clouds: Colours
-    cloud: float
+    sun: Colours  # irradiance of the sun's beam on a surface that faces the sun
+    ambient: Colours  # irradiance of the sky on horizontal ground
+    zenith: (
+        Colours  # radiance of the blue sky in the zenith, in units of a white horizontal surface under a uniform sky
+    )
+    horizon: Colours  # radiance of the haze at the horizon
+    clouds: Colours  # radiance of clouds
+    cloud: float  # fraction of the sky that clouds cover
 
 
 class SkyConfig(Config):
-    """Sun and sky, as cameras see them."""
+    """Sun and sky for cameras."""
 
-    sun_elevation_deg: float = Field(45.0, ge=-10, le=90, description="above the horizon; below 0 there is twilight")
-    sun_heading_deg: float = Field(200.0, description="where it stands, clockwise from north")
-    brightness: NonNegative = Field(1.0, description="of all daylight; 0 is a night without moon")
-    cloud: float = Field(0.2, ge=0, le=1, description="share of the sky that clouds cover")
-    ambient: NonNegative = Field(0.25, description="skylight of a clear sky, as a share of a sun in the zenith")
+    sun_elevation_deg: float = Field(
+        45.0, ge=-10, le=90, description="elevation above the horizon; below 0 is twilight"
+    )
+    sun_heading_deg: float = Field(200.0, description="direction of the sun, clockwise from north")
+    brightness: NonNegative = Field(1.0, description="factor of all daylight; 0 is a night without moon")
+    cloud: float = Field(0.2, ge=0, le=1, description="fraction of the sky that clouds cover")
+    ambient: NonNegative = Field(0.25, description="skylight of a clear sky relative to a sun in the zenith")
 
     def build(self) -> Daylight:
         height = radians(self.sun_elevation_deg)
@@ -57,7 +62,7 @@ class SkyConfig(Config):
             sun = np.exp(-AIR_DEPTH * (air_mass - 1.0))
         share = min(1.0, 0.35 + 0.65 * max(sin(height), 0.0)) * 10.0 ** min(self.sun_elevation_deg / TWILIGHT, 0.0)
         clear = self.ambient * share * BLUE_SKY
-        # What clouds take from the beam, beyond what they swallow, comes down from all of the sky.
+        # Clouds absorb a part of the beam and scatter the rest, which reaches the ground as diffuse light.
         left = 1.0 - 0.75 * self.cloud**3.4
         level = sun * max(sin(height), 0.0)
         beam = 1.0 - self.cloud

@@ -1,9 +1,10 @@
-"""Force fields: forces, not flows, on every force point inside a volume, in the water or above it.
+"""Force fields: forces (not flows) on every force point inside a volume, in the water or above it.
 
-A body of N points feels at each of them its share F/N, so that one that lies wholly inside feels F. Static fields give
-a constant vector, or pull to or push from a centre with a constant strength. The field of a propeller is a cone from a
-tip near it: behind, its wash pushes away from the tip, ahead, its suction pulls along; min(T/r, cap) with T its thrust
-and r the distance from the tip, and nothing while it pushes backwards. It never acts on the vehicle that carries it.
+A field of strength F acts on each of the N points of a body with F/N, so a body that lies wholly inside gets F. A
+static field is a constant vector, or an attraction to or repulsion from a centre with constant strength. The field of a
+propeller is a double cone with its tip near the propeller. Behind it, the wash pushes away from the tip; ahead of it,
+the suction pulls against the thrust direction. The strength is min(T/r, cap), with the thrust T and the distance r from
+the tip, and 0 while the thrust is negative. The field never acts on the vehicle of the propeller.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from skerry.water.volumes import HEADER, Volume, covers, is_inside
 
 Floats = NDArray[np.float64]
 
-# The kinds, and the row of a field: kind, strength, direction (3) or centre (3), only under, only above, the address of
-# the volume's table, its owner; of a propeller: places in userdata of its body's block and of its thrust, its place (3)
-# on that body, the tip's distance along the axis, cosine of the cone's half angle, its length; whether it is shown. A
-# static field has the volume's table where a propeller has its own, so that all is read in one go; a mesh is too long.
+# Kinds of fields, and offsets in the row of a field: kind, strength, direction (3) or centre (3), only under water,
+# only above water, address of the volume's table, owner, whether the visualizer shows it. A propeller has in addition:
+# userdata indices of its body's block and of its thrust, its position (3) on the body, distance of the tip along the
+# axis, cosine of the cone's half angle, length of the cone. A static field has the table of its volume in their place,
+# so that one row holds everything; the table of a mesh is too long and stays separate.
 VECTOR: Final = 0
 ATTRACTION: Final = 1
 REPULSION: Final = 2
@@ -35,15 +37,15 @@ PROPELLER: Final = 3
 VOLUME_START: Final = BLOCK_INDEX
 ROW: Final = VOLUME_START + HEADER
 NO_FIELD_OWNER: Final = -1
-SINGLE_PRECISION_COUNT: Final = 32  # central fields at once, from where on single precision will do
-BATCH: Final = 128  # central fields whose forces are summed up in single precision
-NEAREST: Final = 1e-18  # square of the distance from its centre within which a central field fades, m²
-HEADER_SIZE: Final = 2  # words before the rows: how many there are, and whether any cares for the water
+SINGLE_PRECISION_COUNT: Final = 32  # number of central fields from which they are summed in single precision
+BATCH: Final = 128  # most central fields that are summed together in single precision
+NEAREST: Final = 1e-18  # squared distance from the centre below which a central field fades to 0, m²
+HEADER_SIZE: Final = 2  # int64 before the rows: number of rows, and whether any depends on the water surface
 
 
 @kernel
 def _acts_at(row: Any, table: int, depth: float, x: float, y: float, z: float) -> bool:
-    """Whether a field acts at a point."""
+    """Return whether a field acts at a point."""
     if (row[UNDER] != 0.0 and depth <= 0.0) or (row[ABOVE] != 0.0 and depth > 0.0):
         return False
     return is_inside(table, x, y, z)
@@ -51,7 +53,7 @@ def _acts_at(row: Any, table: int, depth: float, x: float, y: float, z: float) -
 
 @kernel
 def _pull(x: float, y: float, z: float, strength: float, i: int, n: int, where: Any, force: Any) -> None:
-    """A central field on one point in it."""
+    """Add the force of a central field on point i, which is inside the field."""
     rx, ry, rz = where[i] - x, where[n + i] - y, where[2 * n + i] - z
     factor = strength / np.sqrt(rx * rx + ry * ry + rz * rz + NEAREST)
     force[i] += factor * rx
@@ -61,7 +63,7 @@ def _pull(x: float, y: float, z: float, strength: float, i: int, n: int, where: 
 
 @kernel
 def _add_point_by_point(row: Any, table: int, n: int, where: Any, depth: Any, force: Any) -> None:
-    """A static field whose edge may run through the points."""
+    """Add the force of a static field whose boundary may run between the points."""
     for i in range(n):
         x, y, z = where[i], where[n + i], where[2 * n + i]
         if not _acts_at(row, table, depth[i], x, y, z):
@@ -79,7 +81,7 @@ def _add_point_by_point(row: Any, table: int, n: int, where: Any, depth: Any, fo
 def _add_wash(
     row: Any, userdata: int, x: float, y: float, z: float, radius: float, n: int, where: Any, depth: Any, force: Any
 ) -> None:
-    """The wash of a propeller, which most bodies are too far away for: the ball around their points tells at once."""
+    """Add the force of a propeller's wash. A bounding sphere of the points rejects bodies that are too far away."""
     thrust = floats(userdata + 8 * int(row[THRUST_INDEX]), 1)[0]
     if thrust <= 0.0:
         return
@@ -114,11 +116,12 @@ def _add_wash(
 
 @kernel
 def _pull_all(centres: Any, count: int, x: float, y: float, z: float, n: int, where: Any, force: Any) -> None:
-    """Central fields that hold all points: four rows of `BATCH`, centres and strengths; x, y, z is near the points.
+    """Add the forces of central fields that contain all points; `centres` has four rows of `BATCH`: x, y, z, strength.
 
-    Many are summed up in single precision, which is several times as fast: vector code runs along the points, eight at
-    a time, for two fields at once. Places are counted from x, y, z, so that they are right to 1e-7 of the size of the
-    body, or of the way to the centre if that is longer, and forces to 1e-5 of the fields' strengths at worst.
+    Many fields are summed in single precision, which is several times as fast: vector code processes eight points and
+    two fields together. Positions are relative to (x, y, z), which is near the points. Their error is 1e-7 of the size
+    of the body or of the distance to the centre, whichever is larger. The error of the forces is at most 1e-5 of the
+    fields' strengths.
     """
     px, py, pz = singles(stack_floats(64), 128), singles(stack_floats(64), 128), singles(stack_floats(64), 128)
     fx, fy, fz = singles(stack_floats(64), 128), singles(stack_floats(64), 128), singles(stack_floats(64), 128)
@@ -174,10 +177,19 @@ def add_fields(
     depth: Any,
     force: Any,
 ) -> None:
-    """Add the force of every field on each of n points: `where` and `force` have three rows of n, `depth` one.
+    """Add the force of every field on each of n points of a body.
 
-    The table begins with the number of fields, and whether any cares for the water; an owner's own propellers are left
-    out. Most fields hold all of a body's points or none, which a ball around them (x, y, z, radius) tells at once.
+    Most fields contain all points of a body or none, which the bounding sphere of the points decides.
+
+    Args:
+        fields: Address of the table of fields; see `field_table`.
+        owner: Number of the body's robot, whose own propellers have no effect.
+        userdata: Address of the engine's userdata.
+        x, y, z, radius: Bounding sphere of the points, m.
+        n: Number of points.
+        where: Positions of the points, three rows of n, m.
+        depth: Depths of the points below the surface, n, m.
+        force: Forces on the points, three rows of n, N; the fields are added.
     """
     shallow = deep = depth[0]
     if words(fields, HEADER_SIZE)[1] != 0:
@@ -218,31 +230,31 @@ def add_fields(
 
 
 class FieldConfig(Config):
-    """A static force field in a volume."""
+    """Static force field in a volume."""
 
     kind: Literal["vector", "attraction", "repulsion"]
     volume: Volume
-    magnitude: NonNegative = Field(1.0, description="N on a body that lies wholly inside")
-    vector: Vector3 | None = Field(None, description="its direction, for kind `vector`")
-    center: Vector3 | None = Field(None, description="for the other kinds; the middle of the volume by default")
+    magnitude: NonNegative = Field(1.0, description="force on a body that lies wholly inside, N")
+    vector: Vector3 | None = Field(None, description="direction, for kind `vector`")
+    center: Vector3 | None = Field(None, description="centre, for the other kinds; the middle of the volume by default")
     only_underwater: bool = False
     only_above_water: bool = False
-    include_in_visualizer: bool = Field(True, description="whether particles show it")
+    include_in_visualizer: bool = Field(True, description="whether the visualizer's particles show it")
 
     @model_validator(mode="after")
-    def _consistent(self) -> FieldConfig:
+    def _check(self) -> FieldConfig:
         if (self.kind == "vector") != (self.vector is not None):
-            raise ValueError("`vector` goes with kind `vector`, and only with it")
+            raise ValueError("`vector` is required for kind `vector` and not allowed for others")
         if self.kind == "vector" and self.center is not None:
-            raise ValueError("`center` goes with the kinds attraction and repulsion")
+            raise ValueError("`center` is only for the kinds attraction and repulsion")
         if self.vector is not None and not np.linalg.norm(self.vector) > 0:
-            raise ValueError("`vector` must point somewhere")
+            raise ValueError("`vector` must not be zero")
         if self.only_underwater and self.only_above_water:
-            raise ValueError("a field only under water and only above it acts nowhere")
+            raise ValueError("`only_underwater` and `only_above_water` exclude each other; set at most one")
         return self
 
     def row(self) -> Floats:
-        """The field's row, without the address of its volume."""
+        """Return the row of the field, without the address of its volume."""
         row = np.zeros(ROW)
         row[KIND] = {"vector": VECTOR, "attraction": ATTRACTION, "repulsion": REPULSION}[self.kind]
         row[STRENGTH], row[OWNER] = self.magnitude, NO_FIELD_OWNER
@@ -256,34 +268,43 @@ class FieldConfig(Config):
 
 
 class PropellerField(Config):
-    """The wash behind a propeller and the suction ahead of it, felt by others."""
+    """Wash behind a propeller and suction ahead of it, which act on other bodies."""
 
-    cone_tip: float = Field(0.0, description="the cone's tip, m ahead of the propeller along its thrust")
-    half_angle_deg: Positive = Field(20.0, lt=90, description="of the cone")
-    length: Positive = Field(5.0, description="of the cone either way, m")
-    force_magnitude_cap: Positive = Field(1.0, description="N, at most")
+    cone_tip: float = Field(0.0, description="distance of the cone's tip ahead of the propeller along its thrust, m")
+    half_angle_deg: Positive = Field(20.0, lt=90, description="half angle of the cone")
+    length: Positive = Field(5.0, description="length of the cone in each direction, m")
+    force_magnitude_cap: Positive = Field(1.0, description="largest force, N")
     only_underwater: bool = False
     only_above_water: bool = False
-    include_in_visualizer: bool = Field(True, description="whether particles show it")
+    include_in_visualizer: bool = Field(True, description="whether the visualizer's particles show it")
 
     @model_validator(mode="after")
-    def _acts_somewhere(self) -> PropellerField:
+    def _check(self) -> PropellerField:
         if self.only_underwater and self.only_above_water:
-            raise ValueError("a field only under water and only above it acts nowhere")
+            raise ValueError("`only_underwater` and `only_above_water` exclude each other; set at most one")
         return self
 
-    def row(self, place: Floats, axis: Floats) -> Floats:
-        """The row for a propeller at a place on its body, pushing along an axis; the engine fills in the rest."""
+    def row(self, position: Floats, axis: Floats) -> Floats:
+        """Return the row of the field; the engine fills in owner and userdata indices.
+
+        Args:
+            position: Position of the propeller on its body, m, (3,).
+            axis: Direction of its thrust on the body, (3,).
+        """
         row = np.zeros(ROW)
         row[KIND], row[STRENGTH] = PROPELLER, self.force_magnitude_cap
-        row[X : Z + 1], row[AX : AZ + 1] = place, axis
+        row[X : Z + 1], row[AX : AZ + 1] = position, axis
         row[UNDER], row[ABOVE], row[SHOWN] = self.only_underwater, self.only_above_water, self.include_in_visualizer
         row[TIP], row[COSINE], row[LENGTH] = self.cone_tip, np.cos(np.radians(self.half_angle_deg)), self.length
         return row
 
 
 def field_table(fields: list[tuple[Floats, Floats | None]]) -> tuple[Floats, list[Floats]]:
-    """The native table of fields, each a row and the table of its volume, and what must be kept alive with it."""
+    """Return the native table of fields, and the arrays that must be kept alive with it.
+
+    Args:
+        fields: For each field its row, and the table of its volume (None for a propeller).
+    """
     table = np.zeros(HEADER_SIZE + ROW * len(fields))
     table.view(np.int64)[:HEADER_SIZE] = len(fields), any(row[UNDER] or row[ABOVE] for row, _ in fields)
     kept = []
@@ -291,10 +312,10 @@ def field_table(fields: list[tuple[Floats, Floats | None]]) -> tuple[Floats, lis
         start = HEADER_SIZE + ROW * k
         table[start : start + ROW] = row
         if volume is not None:
-            place = start + VOLUME_START
+            first = start + VOLUME_START
             if volume.size == HEADER:
-                table[place : place + HEADER] = volume
-                volume = table[place:]
+                table[first : first + HEADER] = volume
+                volume = table[first:]
             kept.append(volume)
             table.view(np.int64)[start + VOLUME] = volume.ctypes.data
     return table, kept

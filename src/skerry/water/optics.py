@@ -1,7 +1,7 @@
-"""Light in sea water: what Jerlov's classes take and scatter, for each colour channel of a camera.
+"""Light in sea water: absorption and scattering of Jerlov's classes for each colour channel of a camera.
 
-A class is defined by how fast daylight fades downwards, K_d: Jerlov 1976, Marine Optics, table XXVII, here at 625, 525
-and 450 nm for red, green and blue. What a camera needs follows from it:
+A class is defined by the diffuse attenuation of daylight with depth, K_d: Jerlov 1976, Marine Optics, table XXVII, here
+at 625, 525 and 450 nm for red, green and blue. The quantities for a camera follow from it:
 
 - scattering b = b_w + b_p: of pure sea water, b_w = 0.00193 /m (550 nm/λ)^4.32 (Morel 1974), and of particles, b_p ∝
   λ^−1.7, with its value at 550 nm from the fits of Solonenko & Mobley 2015 (Applied Optics 54, 5392–5401) as rounded
@@ -9,7 +9,8 @@ and 450 nm for red, green and blue. What a camera needs follows from it:
 - absorption a, from K_d² = a² + 0.256 a b (Kirk 1981, Aust. J. Mar. Freshwater Res. 32, 517–532);
 - backscatter b_b = b_w/2 + 0.0183 b_p (Petzold's mean phase function; Mobley 1994, Light and Water, table 3.10).
 
-K_d is as published; a, b and b_b are estimates, right to some tens of percent: waters of one class differ that much.
+K_d is as published; a, b and b_b are estimates, accurate to some tens of percent, because waters of one class differ by
+as much.
 """
 
 from __future__ import annotations
@@ -42,21 +43,21 @@ _TYPES: Final[dict[OpticalType, tuple[float, float, float, float]]] = {
 
 @dataclass(frozen=True)
 class Optics:
-    """What water does to light; each row is red, green, blue, in 1/m."""
+    """Optical properties of water; each array is red, green, blue, in 1/m."""
 
-    diffuse_attenuation: NDArray[np.float64]  # of daylight, downwards: E(depth) = E₀ exp(−K_d depth)
+    diffuse_attenuation: NDArray[np.float64]  # K_d of daylight: E(depth) = E₀ exp(−K_d depth)
     absorption: NDArray[np.float64]
     scattering: NDArray[np.float64]
-    backscatter: NDArray[np.float64]  # the part of the scattering that turns back
+    backscatter: NDArray[np.float64]  # backward part of the scattering
 
     @property
     def attenuation(self) -> NDArray[np.float64]:
-        """Of a narrow beam: all that is absorbed or scattered out of it."""
+        """Attenuation of a narrow beam: the sum of absorption and scattering."""
         return self.absorption + self.scattering
 
 
 def optics_of(optical_type: OpticalType, turbidity: float = 1.0) -> Optics:
-    """The optics of a Jerlov class; `turbidity` multiplies the scattering, and K_d grows with it as Kirk says."""
+    """Return the optics of a Jerlov class; `turbidity` multiplies the scattering, and K_d follows by Kirk's formula."""
     return _optics_of(optical_type, float(turbidity))
 
 

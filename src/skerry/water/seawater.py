@@ -1,7 +1,7 @@
-"""What sea water is like: density, conductivity and salinity, and pressure at a depth.
+"""Properties of sea water: density, conductivity and salinity, and the relation of pressure and depth.
 
-Temperatures are °C on the scale of 1990 (ITS-90), salinities practical salinities (PSS-78, about g/kg), pressures dbar
-above that of the air. All functions take numbers or arrays that go together.
+Temperatures are in °C on the scale of 1990 (ITS-90), salinities are practical salinities (PSS-78, about g/kg), and
+pressures are in dbar above that of the air. All functions take numbers or arrays, which are broadcast.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ STANDARD_CONDUCTIVITY: Final = 42.914  # mS/cm at S = 35, t68 = 15 °C; Culkin &
 
 
 def polynomial(coefficients: tuple[float, ...], x: Any) -> Any:
-    """c₀ + c₁ x + c₂ x² + …, by Horner's rule."""
+    """Return c₀ + c₁ x + c₂ x² + …, by Horner's rule."""
     value: Any = 0.0
     for coefficient in reversed(coefficients):
         value = value * x + coefficient
@@ -43,7 +43,7 @@ _MODULUS_P2S = (-9.9348e-7, 2.0816e-8, 9.1697e-10)
 
 
 def density(salinity: ArrayLike, temperature: ArrayLike, pressure: ArrayLike = 0.0) -> Values:
-    """In-situ density, kg/m³: the international equation of state EOS-80 (Fofonoff & Millard 1983, eq. 7 to 21).
+    """Return the in-situ density, kg/m³, by the equation of state EOS-80 (Fofonoff & Millard 1983, eq. 7 to 21).
 
     Valid for S from 0 to 42, −2 to 40 °C, 0 to 10 000 dbar; standard error 0.0036 kg/m³ at the surface.
     """
@@ -67,7 +67,7 @@ _RATIO_T = (6.766097e-1, 2.00564e-2, 1.104259e-4, -6.9698e-7, 1.0031e-9)
 _RATIO_P = (0.0, 2.070e-5, -6.370e-10, 3.989e-15)
 _RATIO_B = (1.0, 3.426e-2, 4.464e-4)
 _RATIO_A = (4.215e-1, -3.107e-3)
-_STEPS = 4  # of Newton's method from √(S/35): rounding for S from 0.05 to 45, within 1e-4 below
+_STEPS = 4  # steps of Newton's method from √(S/35): exact to rounding for S from 0.05 to 45, to 1e-4 below
 
 
 def _warmth(t: Any) -> Any:
@@ -75,20 +75,22 @@ def _warmth(t: Any) -> Any:
 
 
 def _salinity_of(root: Any, t: Any) -> Any:
-    """Salinity from √Rt, with the correction of Hill, Dauphinee & Woods 1986 (IEEE J. Oceanic Eng. 11, 109–112).
+    """Return the salinity from √Rt, with the correction of Hill, Dauphinee & Woods.
 
-    The correction makes fresh water have no salt. It is meant for S < 2; above, it is some 1e-5 and needs no switch.
+    1986, IEEE J. Oceanic Eng. 11, 109–112. The correction gives fresh water a salinity of 0. It is meant for S < 2;
+    above that it is about 1e-5, so it is always applied.
     """
-    x, y = 20.0 * root, 10.0 * root  # of 400 Rt and 100 Rt, the roots
+    x, y = 20.0 * root, 10.0 * root  # square roots of 400 Rt and 100 Rt
     f = _warmth(t)
     correction = 0.0080 / (1.0 + 1.5 * x**2 + x**4) + 0.0005 * f / (1.0 + y + y**2 + y**3)
     return polynomial(_SALINITY, root) + f * polynomial(_SALINITY_T, root) - correction
 
 
 def salinity(conductivity: ArrayLike, temperature: ArrayLike, pressure: ArrayLike = 0.0) -> Values:
-    """Practical salinity from conductivity, mS/cm: PSS-78 (Fofonoff & Millard 1983, eq. 1 to 4), Hill 1986 below 2.
+    """Return the practical salinity of a conductivity, mS/cm, by PSS-78 and Hill 1986 below 2.
 
-    Valid for −2 to 35 °C, 0 to 10 000 dbar, S from 0 to 42. What a probe in fresh water reads below 0 is 0.
+    Fofonoff & Millard 1983, eq. 1 to 4. Valid for −2 to 35 °C, 0 to 10 000 dbar, S from 0 to 42. A negative result,
+    such as from a noisy probe in fresh water, becomes 0.
     """
     t, p = np.asarray(temperature, np.float64) * TO_IPTS_68, np.asarray(pressure, np.float64)
     ratio = np.maximum(np.asarray(conductivity, np.float64), 0.0) / STANDARD_CONDUCTIVITY
@@ -98,7 +100,7 @@ def salinity(conductivity: ArrayLike, temperature: ArrayLike, pressure: ArrayLik
 
 
 def conductivity(salinity: ArrayLike, temperature: ArrayLike, pressure: ArrayLike = 0.0) -> Values:
-    """Conductivity, mS/cm: the inverse of `salinity`, by Newton's method in √Rt and then a quadratic in R."""
+    """Return the conductivity, mS/cm: the inverse of `salinity`, by Newton's method in √Rt and a quadratic in R."""
     s, t = np.asarray(salinity, np.float64), np.asarray(temperature, np.float64) * TO_IPTS_68
     p = np.asarray(pressure, np.float64)
     root = np.sqrt(s / 35.0)
@@ -118,10 +120,11 @@ def conductivity(salinity: ArrayLike, temperature: ArrayLike, pressure: ArrayLik
 
 
 def depth_to_pressure(depth: ArrayLike, latitude_deg: float = 45.0) -> Values:
-    """Pressure, dbar, at a depth, m, of the standard ocean (0 °C, S = 35).
+    """Return the pressure, dbar, at a depth, m, of the standard ocean (0 °C, S = 35).
 
-    Leroy & Parthiot 1998, J. Acoust. Soc. Am. 103, 1346–1352, eq. 1 to 3, which gives MPa. For 0 to 12 000 m; other
-    seas differ by up to some 8 dbar in 1000 m (the Baltic's fresh water most), which no property here feels.
+    Leroy & Parthiot 1998, J. Acoust. Soc. Am. 103, 1346–1352, eq. 1 to 3, which gives MPa. Valid for 0 to 12 000 m.
+    Other seas differ by up to about 8 dbar in 1000 m (most in the brackish Baltic), which has no noticeable effect on
+    the properties here.
     """
     z = np.asarray(depth, np.float64)
     standard = polynomial((0.0, 1.00818e-2, 2.465e-8, -1.25e-13, 2.8e-19), z)
@@ -130,7 +133,7 @@ def depth_to_pressure(depth: ArrayLike, latitude_deg: float = 45.0) -> Values:
 
 
 def pressure_to_depth(pressure: ArrayLike, latitude_deg: float = 45.0) -> Values:
-    """Depth, m, at a pressure, dbar, of the standard ocean: Fofonoff & Millard 1983, eq. 25; within 0.1 m."""
+    """Return the depth, m, at a pressure, dbar, of standard ocean: Fofonoff & Millard 1983, eq. 25; within 0.1 m."""
     p = np.asarray(pressure, np.float64)
     square = np.sin(np.radians(latitude_deg)) ** 2
     gravity = 9.780318 * (1.0 + (5.2788e-3 + 2.36e-5 * square) * square) + 1.092e-6 * p

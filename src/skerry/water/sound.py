@@ -1,7 +1,7 @@
-"""Sound in sea water: how fast it is, and how much of it the water takes.
+"""Sound in sea water: speed and absorption.
 
-Temperatures are °C (ITS-90), salinities practical salinities, depths m, pressures dbar above that of the air. All
-functions take numbers or arrays that go together.
+Temperatures are in °C (ITS-90), salinities are practical salinities, depths are in m, and pressures in dbar above that
+of the air. All functions take numbers or arrays, which are broadcast.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from skerry.water.seawater import Values, depth_to_pressure, polynomial
 
 
 def mackenzie(salinity: ArrayLike, temperature: ArrayLike, depth: ArrayLike) -> Values:
-    """Speed, m/s, by the nine-term equation of Mackenzie 1981, J. Acoust. Soc. Am. 70, 807–812.
+    """Return the speed, m/s, by the nine-term equation of Mackenzie 1981, J. Acoust. Soc. Am. 70, 807–812.
 
     Valid for 2 to 30 °C, S from 25 to 40, 0 to 8000 m; standard error 0.07 m/s.
     """
@@ -29,7 +29,7 @@ def mackenzie(salinity: ArrayLike, temperature: ArrayLike, depth: ArrayLike) -> 
     return np.asarray(warm + 1.340 * salt + deep - 1.025e-2 * t * salt)
 
 
-# Wong & Zhu 1995, table I: by powers of the pressure in bar, in each the powers of t
+# Wong & Zhu 1995, table I: rows are powers of the pressure in bar, columns powers of t
 _WATER = (
     (1402.388, 5.03830, -5.81090e-2, 3.3432e-4, -1.47797e-6, 3.1419e-9),
     (0.153563, 6.8999e-4, -8.1829e-6, 1.3632e-7, -6.1260e-10),
@@ -54,9 +54,9 @@ def _powers(rows: tuple[tuple[float, ...], ...], t: Any, p: Any) -> Any:
 
 
 def unesco(salinity: ArrayLike, temperature: ArrayLike, pressure: ArrayLike) -> Values:
-    """Speed, m/s, by Chen & Millero 1977, the UNESCO equation, as Wong & Zhu 1995 put it for ITS-90.
+    """Return the speed, m/s, by the UNESCO equation of Chen & Millero 1977 in the ITS-90 form of Wong & Zhu 1995.
 
-    J. Acoust. Soc. Am. 97, 1732–1736, eq. 1 to 5, which takes bar. Valid for 0 to 40 °C, S from 0 to 40, 0 to
+    J. Acoust. Soc. Am. 97, 1732–1736, eq. 1 to 5, with the pressure in bar. Valid for 0 to 40 °C, S from 0 to 40, 0 to
     10 000 dbar; standard error 0.19 m/s.
     """
     s, t = np.asarray(salinity, np.float64), np.asarray(temperature, np.float64)
@@ -65,14 +65,14 @@ def unesco(salinity: ArrayLike, temperature: ArrayLike, pressure: ArrayLike) -> 
     return np.asarray(speed + _powers(_SALT_32, t, p) * s * np.sqrt(s) + _powers(_SALT_2, t, p) * s**2)
 
 
-KG_PER_CM2: Final = 0.1019716  # of a dbar; Wong & Zhu 1995
+KG_PER_CM2: Final = 0.1019716  # kg/cm² per dbar; Wong & Zhu 1995
 
 
 def del_grosso(salinity: ArrayLike, temperature: ArrayLike, pressure: ArrayLike) -> Values:
-    """Speed, m/s, by Del Grosso 1974 as Wong & Zhu 1995 put it for ITS-90.
+    """Return the speed, m/s, by Del Grosso 1974 in the ITS-90 form of Wong & Zhu 1995.
 
-    J. Acoust. Soc. Am. 97, 1732–1736, eq. 6, which takes kg/cm². Valid for 0 to 30 °C, S from 30 to 40, 0 to 9800 dbar;
-    standard error 0.05 m/s. Of the three the one to trust in the deep sea.
+    J. Acoust. Soc. Am. 97, 1732–1736, eq. 6, with the pressure in kg/cm². Valid for 0 to 30 °C, S from 30 to 40, 0 to
+    9800 dbar; standard error 0.05 m/s. It is the most accurate of the three in the deep sea.
     """
     s, t = np.asarray(salinity, np.float64), np.asarray(temperature, np.float64)
     p = np.asarray(pressure, np.float64) * KG_PER_CM2
@@ -94,14 +94,14 @@ SPEED_AT_DEPTH: dict[str, SpeedFormula] = {
     "unesco": lambda s, t, depth: unesco(s, t, depth_to_pressure(depth)),
     "del_grosso": lambda s, t, depth: del_grosso(s, t, depth_to_pressure(depth)),
 }
-"""Speed from salinity, temperature and depth, by the formula's name."""
+"""Functions for the speed from salinity, temperature and depth, by the name of the formula."""
 
 SPEED_SALINITIES: dict[str, tuple[float, float]] = {
     "mackenzie": (25.0, 40.0),
     "unesco": (0.0, 45.0),  # published up to 40; smooth beyond
     "del_grosso": (30.0, 40.0),
 }
-"""The salinities that each formula may be used for."""
+"""Range of salinities of each formula."""
 
 
 # ------------------------------------------------------------------------------------------------ absorption
@@ -110,7 +110,7 @@ SPEED_SALINITIES: dict[str, tuple[float, float]] = {
 def francois_garrison(
     frequency_hz: ArrayLike, salinity: ArrayLike, temperature: ArrayLike, depth: ArrayLike, ph: float = 8.0
 ) -> Values:
-    """Absorption, dB/km: boric acid, magnesium sulphate and pure water.
+    """Return the absorption, dB/km, by boric acid, magnesium sulphate and pure water.
 
     Francois & Garrison 1982, J. Acoust. Soc. Am. 72, 896–907 and 1879–1890, with their own short form of the sound
     speed. Valid for 0.4 kHz to 1 MHz, −1.8 to 30 °C, S from 30 to 35, 0 to 5000 m; about 5 %.
@@ -134,7 +134,7 @@ def francois_garrison(
 def ainslie_mccolm(
     frequency_hz: ArrayLike, salinity: ArrayLike, temperature: ArrayLike, depth: ArrayLike, ph: float = 8.0
 ) -> Values:
-    """Absorption, dB/km, by Ainslie & McColm 1998, J. Acoust. Soc. Am. 103, 1671–1672, eq. 1 to 3.
+    """Return the absorption, dB/km, by Ainslie & McColm 1998, J. Acoust. Soc. Am. 103, 1671–1672, eq. 1 to 3.
 
     Within 10 % of Francois & Garrison from 100 Hz to 1 MHz for −6 to 35 °C (S = 35, pH 8, surface), pH 7.7 to 8.3, S
     from 5 to 50, 0 to 7000 m.
@@ -151,17 +151,17 @@ def ainslie_mccolm(
 
 
 def thorp(frequency_hz: ArrayLike) -> Values:
-    """Absorption, dB/km, by Thorp 1967, J. Acoust. Soc. Am. 42, 270.
+    """Return the absorption, dB/km, by Thorp 1967, J. Acoust. Soc. Am. 42, 270.
 
-    In the metric form of Jensen, Kuperman, Porter & Schmidt 2011, eq. 1.47. For water of 4 °C, S = 35 and pH 8 at some
-    1000 m, 100 Hz to 50 kHz.
+    Metric form of Jensen, Kuperman, Porter & Schmidt 2011, eq. 1.47. Valid for water of 4 °C, S = 35 and pH 8 at about
+    1000 m, and 100 Hz to 50 kHz.
     """
     square = (np.asarray(frequency_hz, np.float64) / 1e3) ** 2
     return np.asarray(3.3e-3 + 0.11 * square / (1.0 + square) + 44.0 * square / (4100.0 + square) + 3.0e-4 * square)
 
 
 def _relaxation(strength: Any, at: Any, f: Any) -> Any:
-    """strength · at f²/(f² + at²): what a dissolved salt takes that follows the sound up to the frequency `at`."""
+    """Return strength · at f²/(f² + at²): the absorption by a dissolved salt with the relaxation frequency `at`."""
     below = at / np.where(f > 0.0, f, 1.0)
     return np.where(f > 0.0, strength * at / (1.0 + below**2), 0.0)
 
@@ -173,4 +173,4 @@ ABSORPTION: dict[str, AbsorptionFormula] = {
     "ainslie_mccolm": ainslie_mccolm,
     "thorp": lambda frequency_hz, salinity, temperature, depth, ph: thorp(frequency_hz) + 0.0 * np.asarray(depth),
 }
-"""Absorption by the formula's name."""
+"""Functions for the absorption, by the name of the formula."""

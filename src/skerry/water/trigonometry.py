@@ -1,9 +1,9 @@
-"""Sine, cosine and exponential as polynomials, which compilers turn into vector code; library calls they do not.
+"""Sine, cosine and exponential as polynomials, which compilers vectorise; library calls are not vectorised.
 
-An angle is given in turns. With q its distance from the nearest whole turn, |q| ≤ ½, and r = |q| − ¼, cos 2πq =
-−sin 2πr and sin 2πq = ± cos 2πr; cos 2πr and sin 2πr / r are polynomials in r² of degree 6, interpolated at Chebyshev's
-nodes on [0, 1/16]; error below 1e-12. The exponential of x ≤ 0 is that of x/64, by Taylor's series of degree 6, squared
-six times; error below 3e-12, and 1e-13 in place of what is smaller.
+Angles are in turns. Let q be the distance from the nearest whole turn, |q| ≤ ½, and r = |q| − ¼. Then cos 2πq = −sin
+2πr and sin 2πq = ± cos 2πr. The functions cos 2πr and sin 2πr / r are polynomials in r² of degree 6, interpolated at
+Chebyshev nodes on [0, 1/16]; the error is below 1e-12. The exponential of x ≤ 0 is that of x/64, by a Taylor series of
+degree 6, squared six times; the error is below 3e-12, and results are at least 1e-13.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ TURN: Final = 0.15915494309189535  # 1/2π
 
 @kernel
 def wrap(turns: float) -> float:
-    """The same angle within half a turn of 0."""
+    """Return the same angle within half a turn of 0."""
     return turns - np.floor(turns + 0.5)
 
 
 @kernel
 def cosine(q: float) -> float:
-    """cos 2πq for |q| ≤ ½."""
+    """Return cos 2πq for |q| ≤ ½."""
     s = SINE
     r = 0.25 - abs(q)
     u = r * r
@@ -52,7 +52,7 @@ def cosine(q: float) -> float:
 
 @kernel
 def sine(q: float) -> float:
-    """sin 2πq for |q| ≤ ½."""
+    """Return sin 2πq for |q| ≤ ½."""
     c = COSINE
     r = abs(q) - 0.25
     u = r * r
@@ -62,7 +62,7 @@ def sine(q: float) -> float:
 
 @kernel
 def decay(x: float) -> float:
-    """e^x for x ≤ 0."""
+    """Return e^x for x ≤ 0."""
     y = max(x, -30.0) * (1.0 / 64.0)
     e = 1.0 + y * (1.0 + y * (1 / 2 + y * (1 / 6 + y * (1 / 24 + y * (1 / 120 + y * (1 / 720))))))
     e *= e

@@ -20,13 +20,14 @@ BOX: Final = 1
 SPHERE: Final = 2
 CYLINDER: Final = 3
 MESH: Final = 4
-# kind, centre (3), then what the kind needs (5): half sizes or radius, cosine and sine of yaw; a mesh's faces follow
+# Length of the header of a table: kind, centre (3), and five numbers of the kind: half sizes or radius, cosine and sine
+# of the yaw. The faces of a mesh follow the header.
 HEADER: Final = 9
 
 
 @kernel
 def _is_over_edge(px: float, py: float, qx: float, qy: float, x: float, y: float) -> bool:
-    """Whether a ray along x crosses an edge: the same answer whichever way the edge runs, at its ends too."""
+    """Return whether a ray along x crosses an edge; the result does not depend on the direction of the edge."""
     if (py > y) == (qy > y):
         return False
     if py > qy:
@@ -36,19 +37,19 @@ def _is_over_edge(px: float, py: float, qx: float, qy: float, x: float, y: float
 
 @kernel
 def _is_inside_mesh(table: int, x: float, y: float, z: float) -> bool:
-    """Whether a ray upwards leaves the mesh an odd number of times; a box around it answers first."""
+    """Return whether a point is inside a mesh: an upward ray crosses it an odd number of times."""
     t = floats(table, HEADER)
     if abs(x - t[1]) > t[4] or abs(y - t[2]) > t[5] or abs(z - t[3]) > t[6]:
         return False
     inside = False
     for f in range(int(t[7])):
         c = floats(table + 8 * (HEADER + 9 * f), 9)
-        # seen from above, a point on an edge belongs to one of its two faces only
+        # Seen from above, a point on an edge belongs to exactly one of its two faces.
         under = _is_over_edge(c[0], c[1], c[3], c[4], x, y)
         under ^= _is_over_edge(c[3], c[4], c[6], c[7], x, y)
         under ^= _is_over_edge(c[6], c[7], c[0], c[1], x, y)
         if under:
-            # signed areas of the triangle's three parts
+            # signed areas of the three parts of the triangle
             a0 = (c[0] - x) * (c[4] - y) - (c[3] - x) * (c[1] - y)
             a1 = (c[3] - x) * (c[7] - y) - (c[6] - x) * (c[4] - y)
             a2 = (c[6] - x) * (c[1] - y) - (c[0] - x) * (c[7] - y)
@@ -60,7 +61,7 @@ def _is_inside_mesh(table: int, x: float, y: float, z: float) -> bool:
 
 @kernel
 def is_inside(table: int, x: float, y: float, z: float) -> bool:
-    """Whether a point lies in the volume whose table begins at this address."""
+    """Return whether a point lies in the volume whose table is at this address."""
     t = floats(table, HEADER)
     kind = int(t[0])
     if kind == EVERYWHERE:
@@ -78,13 +79,13 @@ def is_inside(table: int, x: float, y: float, z: float) -> bool:
 
 @kernel
 def _covers_flat(away: float, radius: float) -> int:
-    """How the side of a face covers a ball whose middle is so far beyond it."""
+    """Return how a half-space covers a sphere whose centre is `away` outside its face; see `covers`."""
     return 2 if away <= -radius else (0 if away > radius else 1)
 
 
 @kernel
 def _covers_round(square: float, size: float, radius: float) -> int:
-    """How a circle or sphere of a size covers a ball whose middle is away from its own by the root of a square."""
+    """Return how a circle or sphere of radius `size` covers a sphere; `square` is the squared centre distance."""
     if square > (size + radius) ** 2:
         return 0
     return 2 if size >= radius and square <= (size - radius) ** 2 else 1
@@ -92,7 +93,7 @@ def _covers_round(square: float, size: float, radius: float) -> int:
 
 @kernel
 def covers(table: int, x: float, y: float, z: float, radius: float) -> int:
-    """How a volume covers a ball: 2 wholly, 1 perhaps in part, 0 not at all."""
+    """Return how a volume covers a sphere: 2 completely, 1 possibly in part, 0 not at all."""
     t = floats(table, HEADER)
     kind = int(t[0])
     if kind == EVERYWHERE:
@@ -109,7 +110,7 @@ def covers(table: int, x: float, y: float, z: float, radius: float) -> int:
 
 
 class BoxVolume(Config):
-    """A box; `size` is its full length along its x, y and z."""
+    """Box; `size` is the full length along its x, y and z, m."""
 
     kind: Literal["box"]
     center: Vector3
@@ -128,7 +129,7 @@ class BoxVolume(Config):
 
 
 class SphereVolume(Config):
-    """A sphere."""
+    """Sphere of a `radius`, m."""
 
     kind: Literal["sphere"]
     center: Vector3
@@ -142,7 +143,7 @@ class SphereVolume(Config):
 
 
 class CylinderVolume(Config):
-    """An upright cylinder; `height` is its full one."""
+    """Upright cylinder; `height` is the full height, m."""
 
     kind: Literal["cylinder"]
     center: Vector3
@@ -158,7 +159,7 @@ class CylinderVolume(Config):
 
 
 class MeshVolume(Config):
-    """The inside of a closed mesh; an open one is an error that says so."""
+    """Inside of a closed mesh; an open mesh is an error."""
 
     kind: Literal["mesh"]
     file: ExistingFile
@@ -186,5 +187,5 @@ Volume = Annotated[BoxVolume | SphereVolume | CylinderVolume | MeshVolume, Field
 
 
 def volume_table(volume: Any) -> Floats:
-    """The table of a volume, or of everywhere."""
+    """Return the table of a volume; None stands for the whole space."""
     return np.zeros(HEADER) if volume is None else volume.table()

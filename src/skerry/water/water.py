@@ -1,4 +1,4 @@
-"""One sea: the same function answers laws natively and everybody else from Python."""
+"""The sea: surface, currents, density and wind, with one native function for physics, sensors and Python."""
 
 from __future__ import annotations
 
@@ -41,20 +41,21 @@ from skerry.water.optics import OpticalType, Optics, optics_of
 from skerry.water.spectrum import Components
 from skerry.water.surfaces.flat import FlatSurface
 
-SEA_HEADER: Final = 40  # bytes of a sea's table before its parts
+SEA_HEADER: Final = 40  # bytes of the sea's table before its parts
 
 
 @kernel
 def heights_of(table: int) -> Any:
-    """Of a sea: between which heights its surface stays, and below which z that height does not matter, (3,)."""
+    """Return the bounds of the surface's height, and the z below which that height does not matter, (3,), m."""
     return floats(table + 16, 3)
 
 
 @flow
 def sea(table: int, userdata: int, time: int, need: int, count: int, points: int, out: int) -> None:
-    """The whole sea: density, surface, then the currents, added up. Table: density, number of parts, between which
-    heights the surface stays, below which z its height does not matter, (function, table) of each part; where the
-    density changes with depth, a part after the surface writes it anew.
+    """Native function of the sea: density, surface, and the sum of the currents.
+
+    Table: density, number of parts, bounds of the surface's height (2), z below which that height does not matter, and
+    (function, table) of each part. If the density changes with depth, a part after the surface overwrites it.
     """
     first = SLOPE if need & NEED_SLOPE else FLOW
     last = DENSITY if need & (NEED_FLOW | NEED_FLOW_RATE) else FLOW
@@ -67,7 +68,7 @@ def sea(table: int, userdata: int, time: int, need: int, count: int, points: int
     if need & NEED_HEAD:
         head = floats(out + 8 * HEAD * count, count)
         for i in range(count):
-            head[i] = np.nan  # a surface with waves knows better than how far below it a point is
+            head[i] = np.nan  # a surface with waves writes its own pressure head
     for k in range(load_word(table + 8)):
         part = table + SEA_HEADER + 16 * k
         call7(load_word(part), load_word(part + 8), userdata, time, need, count, points, out)
@@ -81,8 +82,9 @@ def sea(table: int, userdata: int, time: int, need: int, count: int, points: int
 
 @flow
 def air(table: int, userdata: int, time: int, need: int, count: int, points: int, out: int) -> None:
-    """All wind: the height of the surface, and the winds, added up, in the rows of the flow; nothing under water.
-    Table: number of parts, (function, table) each, the surface first.
+    """Native function of the wind: height of the surface, and the sum of the winds in the rows of the flow.
+
+    The flow is 0 under water. Table: number of parts, (function, table) of each part, the surface first.
     """
     rest = floats(out + 8 * FLOW * count, 6 * count)
     call7(load_word(table + 8), load_word(table + 16), userdata, time, 0, count, points, out)
@@ -101,52 +103,52 @@ def air(table: int, userdata: int, time: int, need: int, count: int, points: int
 
 @dataclass(frozen=True)
 class WaterSample:
-    """The sea at some points and one instant; leading shape is that of the points."""
+    """Sea at points and one time; the leading shape of the arrays is that of the points."""
 
-    height: NDArray[np.float64]  # of the surface above or below the point, m
-    slope: NDArray[np.float64]  # (…, 2) of the surface
-    velocity: NDArray[np.float64]  # (…, 3) of the water, m/s
+    height: NDArray[np.float64]  # z of the surface above or below the point, m
+    slope: NDArray[np.float64]  # (…, 2), slope of the surface
+    velocity: NDArray[np.float64]  # (…, 3), velocity of the water, m/s
     acceleration: NDArray[np.float64]  # (…, 3), m/s²
     density: NDArray[np.float64]  # kg/m³
-    pressure: NDArray[np.float64]  # of the water alone, Pa; 0 above it
+    pressure: NDArray[np.float64]  # pressure of the water without that of the air, Pa; 0 above the water
 
 
 DEFAULT_DENSITY = 1025.0  # kg/m³; sea water at about 15 °C and 34 g/kg
 
 
 class WaterConfig(Config):
-    """Settings of the sea."""
+    """Settings of the sea and the wind."""
 
-    density: Positive | None = Field(None, description="kg/m³, everywhere; 1025 unless there is a profile")
-    profile: ProfileConfig | None = Field(None, description="temperature and salinity, which also give the density")
+    density: Positive | None = Field(None, description="constant density, kg/m³; 1025 if there is no profile")
+    profile: ProfileConfig | None = Field(None, description="temperature and salinity, from which the density follows")
     sound_speed: SoundSpeedConfig = SoundSpeedConfig()
     absorption: AbsorptionConfig = AbsorptionConfig()
-    optical_type: OpticalType = Field("II", description="Jerlov's class of the water")
-    turbidity: NonNegative = Field(1.0, le=1000, description="multiplies the scattering of light by that class")
+    optical_type: OpticalType = Field("II", description="Jerlov class of the water")
+    turbidity: NonNegative = Field(1.0, le=1000, description="factor of the light scattering of that class")
     surface: config_of(SURFACES) = FlatSurface()  # type: ignore[valid-type]
     currents: dict[str, config_of(CURRENTS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
     winds: dict[str, config_of(CURRENTS)] = Field(  # type: ignore[valid-type]
-        {}, description="the same kinds as currents, of the air above the water"
+        {}, description="winds above the water, by name; same kinds as currents"
     )
 
     @model_validator(mode="before")
     @classmethod
-    def _usual_density(cls, given: Any) -> Any:
+    def _set_default_density(cls, given: Any) -> Any:
         if isinstance(given, Mapping) and given.get("density") is None and given.get("profile") is None:
             return {**given, "density": DEFAULT_DENSITY}
         return given
 
     @model_validator(mode="after")
-    def _fit(self) -> WaterConfig:
+    def _check(self) -> WaterConfig:
         if self.density is not None and self.profile is not None:
             raise ValueError(
-                "the density comes from the `profile`; leave `density` out (`null` if it is inherited), or the profile"
+                "the `profile` determines the density; remove `density` (set it to null if inherited) or the `profile`"
             )
         check_sound_speed(self.sound_speed, self.profile or ProfileConfig())
         return self
 
     def with_seed(self, seed: int) -> WaterConfig:
-        """The same settings with this seed wherever a seed was left out; parts of a kind get different ones."""
+        """Return the same settings with seeds derived from this one where none is given; each current gets its own."""
 
         def with_own(group: str, parts: Mapping[str, FlowConfig]) -> dict[str, FlowConfig]:
             own = {name: int(Noise(seed, f"{group}/{name}").uniform(0) * 2**52) for name in parts}
@@ -157,7 +159,7 @@ class WaterConfig(Config):
         return self.model_copy(update=update)
 
     def build(self, gravity: float) -> Water:
-        """The sea."""
+        """Build the sea; gravity is in m/s²."""
         return Water(self, gravity)
 
 
@@ -177,10 +179,10 @@ def _build_parts(group: str, configs: Mapping[str, FlowConfig], gravity: float) 
 
 
 class Water:
-    """The sea as a whole, and the wind over it.
+    """Sea and wind.
 
-    `address` and `table_address` are what native laws call the sea by, `wind_address` and `wind_table_address` what
-    they call the wind by.
+    Native laws call the sea with `address` and `table_address`, and the wind with `wind_address` and
+    `wind_table_address`.
     """
 
     def __init__(self, config: WaterConfig, gravity: float) -> None:
@@ -203,7 +205,7 @@ class Water:
         self._table = np.concatenate([np.zeros(SEA_HEADER // 8), np.array(words, np.int64).view(np.float64)])
         self._table[0] = self.density
         self._table.view(np.int64)[1] = len(parts)
-        # the density of stratified water goes by how far the surface is above
+        # The density of stratified water depends on the depth below the surface, at any depth.
         self._table[2:5] = *surface.heights, -np.inf if stratification else surface.deep
         self.address: int = sea.address
         self.table_address: int = self._table.ctypes.data
@@ -216,42 +218,49 @@ class Water:
 
     @property
     def waves(self) -> Components | None:
-        """The components of the surface, if it has waves: all that is needed to draw it."""
+        """Wave components of the surface, or None if it has no waves."""
         return self._parts[0].waves
 
     @property
     def followed_object(self) -> str | None:
-        """The object whose height the surface has, if any."""
+        """Name of the object whose height the surface follows, or None."""
         return self._parts[0].followed_object
 
     def set_followed_index(self, index: int) -> None:
-        """Read that object's height at this place in userdata."""
+        """Set the index in userdata of the height of the followed object."""
         self._parts[0].table[1] = index
 
     @property
     def has_acceleration(self) -> bool:
-        """Whether the flow anywhere has a rate of change."""
+        """True if the flow has an acceleration anywhere."""
         return any(part.has_acceleration for part in self._parts)
 
     @property
     def raises_outside(self) -> bool:
-        """Whether there are places where a current or wind has no answer; see `check_points`."""
+        """True if a current or wind raises an error outside its data; see `check_points`."""
         return bool(self._raising)
 
     @property
     def density(self) -> float:
-        """The density of the water at the surface, kg/m³."""
+        """Density of the water at the surface, kg/m³."""
         return float(self.column.densities[0])
 
     @property
     def optics(self) -> Optics:
-        """What the water does to light."""
+        """Optical properties of the water."""
         return optics_of(self.config.optical_type, self.config.turbidity)
 
     def sample(
         self, points: ArrayLike, time: float, state: NDArray[np.float64] | None = None, need: int = NEED_ALL
     ) -> WaterSample:
-        """The sea at points (…, 3) in the world; `state` is the engine's userdata, for parts that have a state."""
+        """Return the sea at points.
+
+        Args:
+            points: Points in the world, m, shape (…, 3).
+            time: Simulated time, s.
+            state: The engine's userdata; required if the surface follows an object.
+            need: Bits of the requested quantities (`NEED_…` of `skerry.water.flow`).
+        """
         shape, rows = _rows(points)
         self._check_followed(state)
         if need & (NEED_FLOW | NEED_FLOW_RATE):
@@ -268,38 +277,40 @@ class Water:
         )
 
     def height(self, points: ArrayLike, time: float, state: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """The z of the surface above or below points (…, 3); what `sample` says of it, in half the time."""
+        """Return the z of the surface above or below points (…, 3), m; as `sample`, in half the time."""
         shape, rows = _rows(points)
         self._check_followed(state)
         return _query(self.call, self.table_address, rows, time, state, 0)[HEIGHT].reshape(shape)
 
     def _check_followed(self, state: NDArray[np.float64] | None) -> None:
         if self.followed_object is not None and state is None:
-            raise SkerryError("the surface follows an object, which only the world knows: ask `world.sample_water`")
+            raise SkerryError(
+                "the surface follows an object, so its height depends on the world: use `world.sample_water`"
+            )
 
     def pressure_of_head(self, head: ArrayLike) -> NDArray[np.float64]:
-        """Of a column of water of this height, Pa."""
+        """Return the pressure of a water column of this height (m), Pa."""
         return self._gravity * self.column.mass_above(head)
 
     def depth(self, points: ArrayLike, time: float, state: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """How far points (…, 3) are below the surface, m; 0 above it."""
+        """Return the depth of points (…, 3) below the surface, m; 0 above it."""
         below = self.height(points, time, state) - np.asarray(points, np.float64)[..., 2]
         return np.maximum(below, 0.0)
 
     def temperature(
         self, points: ArrayLike, time: float, state: NDArray[np.float64] | None = None
     ) -> NDArray[np.float64]:
-        """Of the water at points (…, 3), °C."""
+        """Return the temperature of the water at points (…, 3), °C."""
         return self.column.temperature(self.depth(points, time, state))
 
     def salinity(self, points: ArrayLike, time: float, state: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """Of the water at points (…, 3), g/kg (practical salinity)."""
+        """Return the practical salinity at points (…, 3), g/kg."""
         return self.column.salinity(self.depth(points, time, state))
 
     def sound_speed(
         self, points: ArrayLike, time: float, state: NDArray[np.float64] | None = None
     ) -> NDArray[np.float64]:
-        """At points (…, 3), m/s."""
+        """Return the speed of sound at points (…, 3), m/s."""
         return self.column.sound_speed(self.depth(points, time, state))
 
     def absorption_db_per_km(
@@ -309,13 +320,13 @@ class Water:
         time: float,
         state: NDArray[np.float64] | None = None,
     ) -> NDArray[np.float64]:
-        """Of sound at points (…, 3), dB/km."""
+        """Return the absorption of sound at points (…, 3), dB/km."""
         return self.column.absorption_db_per_km(frequency_hz, self.depth(points, time, state))
 
     def sample_wind(
         self, points: ArrayLike, time: float, state: NDArray[np.float64] | None = None
     ) -> NDArray[np.float64]:
-        """The velocity of the air at points (…, 3) in the world, m/s; nothing under water."""
+        """Return the velocity of the air at points (…, 3) in the world, m/s; 0 under water."""
         shape, rows = _rows(points)
         self._check(rows, time, state, IN_AIR)
         out = _query(self._call_wind, self.wind_table_address, rows, time, state, NEED_FLOW)
@@ -328,7 +339,14 @@ class Water:
         names: Sequence[str] = (),
         state: NDArray[np.float64] | None = None,
     ) -> None:
-        """Raise an error that names the first point (…, 3) where a current or wind refuses to answer."""
+        """Raise an error for the first point (…, 3) outside the data of a current or wind with `outside: refuse`.
+
+        Args:
+            points: Points in the world, m, shape (…, 3).
+            time: Simulated time, s.
+            names: Names of the points for the error message.
+            state: The engine's userdata; required if the surface follows an object.
+        """
         rows = _rows(points)[1]
         for in_air in (0, IN_AIR):
             self._check(rows, time, state, in_air, names)
@@ -354,20 +372,20 @@ class Water:
                 outside &= rows[2] >= out[HEIGHT]
             if outside.any():
                 first = int(np.argmax(outside))
-                who = names[first] if names else "a point that was asked for"
+                name = names[first] if names else "the point"
                 x, y, z = rows[:, first]
                 raise SkerryError(
-                    f"{who} at ({x:.6g}, {y:.6g}, {z:.6g}) m and {time:.6g} s is outside the grid of "
-                    f"water.{part_name}, which refuses that; a larger grid, a `volume` to limit it to, or `outside: "
-                    "clamp` or `zero` help"
+                    f"{name} at ({x:.6g}, {y:.6g}, {z:.6g}) m and {time:.6g} s is outside the grid of "
+                    f"water.{part_name}; use a larger grid, limit the current by a `volume`, or set `outside` to "
+                    "`clamp` or `zero`"
                 )
 
 
 def _rows(points: ArrayLike) -> tuple[tuple[int, ...], NDArray[np.float64]]:
-    """The shape of points (…, 3), and their coordinates as three rows."""
+    """Return the leading shape of points (…, 3), and their coordinates as three rows."""
     given = np.asarray(points, np.float64)
     if given.shape[-1:] != (3,):
-        raise SkerryError(f"points must have 3 coordinates each, but have the shape {given.shape}")
+        raise SkerryError(f"points must have 3 coordinates each, found an array of shape {given.shape}")
     return given.shape[:-1], np.ascontiguousarray(given.reshape(-1, 3).T)
 
 
@@ -380,7 +398,7 @@ def _query(
     need: int,
     out: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
-    """What a native function answers at points: rows of a sample."""
+    """Call a native function at points and return the rows of a sample."""
     count = rows.shape[1]
     answer = np.empty((ROWS, count)) if out is None else out
     instant = np.array([time], np.float64)

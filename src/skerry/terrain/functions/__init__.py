@@ -1,1 +1,1 @@
-"""Functions that give a heightfield its heights, one per file."""
+"""Height functions of a heightfield, one kind per file."""

@@ -1,4 +1,4 @@
-"""A channel: a dredged way along a line, with a floor and even sides."""
+"""Height function: a dredged channel along a line, with a flat floor and sides of constant slope."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from skerry.terrain.function import Floats, ShapingFunctionConfig
 
 
 class ChannelFunction(ShapingFunctionConfig):
-    """No ground within half the `width` of the line stands higher than the `floor`; ground below it stays."""
+    """Channel that lowers the ground to the `floor` within half the `width` of a line; lower ground is not changed."""
 
     kind: Literal["channel"] = "channel"
     points: Annotated[tuple[tuple[float, float], ...], Field(min_length=2)] = Field(
-        ((-50.0, 0.0), (50.0, 0.0)), description="of the line: x and y from the field's centre, m"
+        ((-50.0, 0.0), (50.0, 0.0)), description="points of the line: x and y relative to the centre of the field, m"
     )
-    width: Positive = Field(20.0, description="of its floor, m")
-    floor: float = Field(-10.0, description="height, m, before `level` is added")
-    side_slope_deg: float = Field(20.0, gt=0, lt=90, description="how steep its sides are")
+    width: Positive = Field(20.0, description="width of the floor, m")
+    floor: float = Field(-10.0, description="height of the floor, m, before `level` is added")
+    side_slope_deg: float = Field(20.0, gt=0, lt=90, description="slope of the sides, degrees")
 
     def apply_to(self, x: Floats, y: Floats, ground: Floats) -> Floats:
-        nearest = np.full(ground.shape, np.inf)  # squares of the distance to the line
+        nearest = np.full(ground.shape, np.inf)  # squared distance to the line
         for (ax, ay), (bx, by) in zip(self.points, self.points[1:], strict=False):
             east, north = x[None, :] - ax, y[:, None] - ay
             dx, dy = bx - ax, by - ay

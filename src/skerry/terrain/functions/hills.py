@@ -1,4 +1,4 @@
-"""Random hills with smaller hills upon them."""
+"""Height function: random hills with smaller hills on them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from skerry.terrain.function import Floats, SeededFunctionConfig, smooth_noise
 
 
 class HillsFunction(SeededFunctionConfig):
-    """Octaves of smooth noise, each of half the wavelength of the one before and `gain` times its height."""
+    """Octaves of smooth noise; each has half the wavelength and `gain` times the height of the previous one."""
 
     kind: Literal["hills"] = "hills"
-    amplitude: NonNegative = Field(2.0, description="m; three standard deviations, so most hills are lower than this")
-    wavelength: Positive = Field(50.0, description="m; how far apart the largest hills are along a line, on average")
+    amplitude: NonNegative = Field(2.0, description="three standard deviations of the height, m; most hills are lower")
+    wavelength: Positive = Field(50.0, description="mean distance of the largest hills along a line, m")
     octaves: Annotated[int, Field(ge=1, le=16)] = 5
     gain: Annotated[float, Field(gt=0, le=1)] = 0.5
 

@@ -1,4 +1,4 @@
-"""An island, a shoal or a levelled place: the ground rises or falls to a given height about a centre."""
+"""Height function: an island, a shoal or a levelled area, where the ground reaches a given height at a centre."""
 
 from __future__ import annotations
 
@@ -11,25 +11,26 @@ from skerry.core.config import Positive
 from skerry.terrain.function import Floats, SeededFunctionConfig, ShapingFunctionConfig, cells_near, smooth_noise
 
 INLETS: Final = 0.25
-"""Spacing of the noise that makes the outline ragged, in radii; chosen by eye."""
+"""Spacing of the noise of a ragged outline, in radii; chosen by eye."""
 OCTAVES: Final = 3
+"""Number of octaves of the noise of a ragged outline."""
 
 
 class IslandFunction(ShapingFunctionConfig, SeededFunctionConfig):
-    """At its centre the ground has the height `top`, from its `radius` outwards it is what it was before."""
+    """Island: the ground has the height `top` at the centre and is not changed beyond the `radius`."""
 
     kind: Literal["island"] = "island"
-    center: tuple[float, float] = Field((0.0, 0.0), description="x and y from the field's centre, m")
-    radius: Positive = Field(30.0, description="of its foot, m, on average if it is ragged")
+    center: tuple[float, float] = Field((0.0, 0.0), description="x and y relative to the centre of the field, m")
+    radius: Positive = Field(30.0, description="radius of the foot, m; the mean if the outline is ragged")
     top: float = Field(5.0, description="height at the centre, m, before `level` is added")
-    plateau: Annotated[float, Field(ge=0, lt=1)] = Field(0.0, description="share of the radius that is level")
+    plateau: Annotated[float, Field(ge=0, lt=1)] = Field(0.0, description="fraction of the radius that is flat")
     ragged: Annotated[float, Field(ge=0, le=0.5)] = Field(
-        0.0, description="how far its outline strays, in radii: one standard deviation"
+        0.0, description="standard deviation of the outline, in radii"
     )
 
     def apply_to(self, x: Floats, y: Floats, ground: Floats) -> Floats:
         seed = self.known_seed() if self.ragged else 0
-        reach = self.radius * (1.0 + 4.0 * self.ragged)  # noise beyond four deviations is cut off
+        reach = self.radius * (1.0 + 4.0 * self.ragged)  # noise beyond four standard deviations is clipped
         (east, north), shaped = self.center, ground.copy()
         columns, rows = (cells_near(axis, at - reach, at + reach) for axis, at in ((x, east), (y, north)))
         x, y = x[columns] / self.radius, y[rows] / self.radius
@@ -41,6 +42,6 @@ class IslandFunction(ShapingFunctionConfig, SeededFunctionConfig):
             )
             away = away / np.clip(1.0 + self.ragged * stray, 0.25, 1.0 + 4.0 * self.ragged)
         slope = np.clip((away - self.plateau) / (1.0 - self.plateau), 0.0, 1.0)
-        share = (1.0 - slope * slope) ** 2  # 1 in the middle, level there and at the foot
+        share = (1.0 - slope * slope) ** 2  # 1 at the centre; slope 0 there and at the foot
         shaped[rows, columns] += share * (self.top - shaped[rows, columns])
         return shaped

@@ -1,4 +1,4 @@
-"""Parallel ridges, as sand waves and ripples are."""
+"""Height function: parallel ridges, such as sand waves and ripples."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ from skerry.core.frames import heading_to_yaw
 from skerry.terrain.function import Floats, SeededFunctionConfig, smooth_noise
 
 WANDER_LENGTH: Final = 2.0
-"""Spacing of the noise that moves the crests, in wavelengths; chosen by eye."""
+"""Spacing of the noise that shifts the crests, in wavelengths; chosen by eye."""
 
 
 class RidgesFunction(SeededFunctionConfig):
-    """A cosine across the ridges, with crests that stray from straight lines."""
+    """Cosine across the ridges, whose crests deviate from straight lines."""
 
     kind: Literal["ridges"] = "ridges"
     height: NonNegative = Field(0.5, description="from trough to crest, m")
     wavelength: Positive = Field(10.0, description="from crest to crest, m")
-    heading_deg: float = Field(0.0, description="the heading across the ridges")
-    wander: NonNegative = Field(0.15, description="how far crests stray, in wavelengths: one standard deviation")
+    heading_deg: float = Field(0.0, description="heading across the ridges")
+    wander: NonNegative = Field(
+        0.15, description="standard deviation of the crests from straight lines, in wavelengths"
+    )
 
     def heights(self, x: Floats, y: Floats) -> Floats:
         yaw = heading_to_yaw(self.heading_deg)

@@ -1,4 +1,4 @@
-"""A plane that rises one way."""
+"""Height function: an inclined plane."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from skerry.terrain.function import Floats, FunctionConfig
 
 
 class SlopeFunction(FunctionConfig):
-    """A plane."""
+    """Inclined plane."""
 
     kind: Literal["slope"] = "slope"
-    height: float = Field(0.0, description="at the field's centre, m")
-    slope_deg: float = Field(5.0, ge=0, lt=90, description="how steep it is")
-    heading_deg: float = Field(0.0, description="the heading that it rises towards")
+    height: float = Field(0.0, description="height at the centre of the field, m")
+    slope_deg: float = Field(5.0, ge=0, lt=90, description="slope, degrees")
+    heading_deg: float = Field(0.0, description="heading in which the plane rises")
 
     def heights(self, x: Floats, y: Floats) -> Floats:
         yaw = heading_to_yaw(self.heading_deg)

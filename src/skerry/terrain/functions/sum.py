@@ -1,4 +1,4 @@
-"""Several functions one upon the other, such as hills on a slope with an island in them."""
+"""Height function: several functions applied in order, such as hills on a slope with an island."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from skerry.terrain.function import FUNCTIONS, Floats, FunctionConfig
 
 
 class SumFunction(FunctionConfig):
-    """Its terms in their order: most add their heights; an island or a channel shapes what is there before it."""
+    """Terms applied in order. Most add their heights; an island or channel changes the result of the previous terms."""
 
     kind: Literal["sum"] = "sum"
     terms: tuple[config_of(FUNCTIONS), ...]  # type: ignore[valid-type]

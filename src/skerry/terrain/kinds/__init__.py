@@ -1,1 +1,1 @@
-"""The kinds of ground, one per file."""
+"""Kinds of terrain, one per file."""

@@ -1,4 +1,4 @@
-"""Level ground without end."""
+"""Terrain: flat and unbounded."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from skerry.terrain.ground import POINT, ROWS, ground, write_ground, write_no_gr
 from skerry.terrain.terrain import ContactPlane, Terrain, TerrainConfig
 
 REACH: Final = 10_000.0
-"""How far from the origin rays see the plane, m: beyond, their single precision is too coarse."""
+"""Half the side of the plane for rays, m; beyond it, their single precision is too coarse."""
 
 
 @ground
 def flat(table: int, count: int, rows: int) -> None:
-    """Table: z."""
+    """Native function of flat ground. Table: z."""
     z = floats(table, 1)[0]
     block = floats(rows, ROWS * count)
     for i in range(count):
@@ -31,7 +31,7 @@ def flat(table: int, count: int, rows: int) -> None:
 
 
 class FlatGround(Terrain):
-    """Level ground without end."""
+    """Flat, unbounded ground."""
 
     def __init__(self, z: float, material: str, friction: float) -> None:
         super().__init__(flat, np.array([z]), (material,), friction)
@@ -46,21 +46,21 @@ class FlatGround(Terrain):
         return ContactPlane(self.z)
 
     def triangles(self) -> Mesh:
-        """A square of ± `REACH`."""
+        """Return a square of ±`REACH`."""
         corners = [[x * REACH, y * REACH, self.z] for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
         faces = np.array([[0, 1, 2], [0, 2, 3]], np.int32)
         return Mesh(np.array(corners), faces, np.zeros(2, np.int32), self.materials)
 
 
 class FlatTerrain(TerrainConfig):
-    """Level ground at a `depth` below z = 0, or at a `z`."""
+    """Flat ground at a `depth` below z = 0, or at a `z`."""
 
     kind: Literal["flat"] = "flat"
-    depth: float | None = Field(None, description="positive down from z = 0, m")
-    z: float | None = Field(None, description="positive up, m")
+    depth: float | None = Field(None, description="depth below z = 0, m, positive down")
+    z: float | None = Field(None, description="height of the ground, m, positive up")
 
     @model_validator(mode="after")
-    def _one_form(self) -> FlatTerrain:
+    def _check_form(self) -> FlatTerrain:
         if (self.depth is None) == (self.z is None):
             raise ValueError("give either `depth` or `z`")
         return self

@@ -1,4 +1,4 @@
-"""Ground given by heights on a grid: from an array, a greyscale image or a function."""
+"""Terrain from heights on a grid: an array, a greyscale image or a function."""
 
 from __future__ import annotations
 
@@ -22,13 +22,16 @@ from skerry.terrain.ground import POINT, ROWS, ground, write_ground, write_no_gr
 from skerry.terrain.regions import RegionConfig, materials_by_region
 from skerry.terrain.terrain import MAX_NODES, ContactHeightfield, Floats, Terrain, TerrainConfig, count_nodes
 
-# ------------------------------------------------------------------------------------------------ built
+# ------------------------------------------------------------------------------------------------ ground
 
 
 @ground
 def heightfield(table: int, count: int, rows: int) -> None:
-    """Table: west, south, east, north edge, cells per metre along x and y; then as words: columns and rows of
-    nodes, address of the heights, address of the cells' materials (int32) or 0 where there is but one."""
+    """Native function of a heightfield.
+
+    Table: west, south, east, north edge, cells per metre along x and y; then as int64: columns and rows of nodes,
+    address of the heights, address of the materials of the cells (int32) or 0 if there is only one material.
+    """
     west, south, east, north, per_x, per_y = floats(table, 6)
     nx, ny, heights, materials = words(table + 48, 4)
     h = floats(heights, nx * ny)
@@ -42,8 +45,8 @@ def heightfield(table: int, count: int, rows: int) -> None:
         u, v = (x - west) * per_x, (y - south) * per_y
         c, r = min(int(u), nx - 2), min(int(v), ny - 2)
         u, v = u - c, v - r
-        # Cells are cut from south-west to north-east, as MuJoCo cuts those of its hfields. Found by
-        # experiment: its rays were 1e-7 off this cut and 0.7 off the other, its contacts likewise.
+        # Cells are split from south-west to north-east, as in MuJoCo's hfields. This was found by experiment: MuJoCo's
+        # rays and contacts differ by 1e-7 from this split and by 0.7 from the other.
         sw = r * nx + c
         if u >= v:
             gx, gy = h[sw + 1] - h[sw], h[sw + nx + 1] - h[sw + 1]
@@ -54,10 +57,10 @@ def heightfield(table: int, count: int, rows: int) -> None:
 
 
 class HeightfieldGround(Terrain):
-    """Heights (rows, columns) at nodes, rows northwards, columns eastwards, the outer ones on the edges.
+    """Ground with heights (rows, columns) at nodes; rows run northwards, columns eastwards, outer nodes on the edges.
 
-    Each cell is two triangles and has one material; `cell_materials` may be left out where there is only one.
-    The arrays are contiguous, and the ground keeps them: do not change them.
+    Each cell is two triangles and has one material; `cell_materials` is None if there is only one material. The arrays
+    must be contiguous. The ground keeps references to them, so they must not be changed.
     """
 
     def __init__(
@@ -77,8 +80,8 @@ class HeightfieldGround(Terrain):
         west, south, east, north = self.extent
         table = np.zeros(10)
         table[:6] = west, south, east, north, (columns - 1) / (east - west), (rows - 1) / (north - south)
-        places = 0 if cell_materials is None else cell_materials.ctypes.data
-        table.view(np.int64)[6:] = columns, rows, heights.ctypes.data, places
+        cells_address = 0 if cell_materials is None else cell_materials.ctypes.data
+        table.view(np.int64)[6:] = columns, rows, heights.ctypes.data, cells_address
         super().__init__(heightfield, table, materials, friction)
 
     @property
@@ -93,7 +96,7 @@ class HeightfieldGround(Terrain):
         return ContactHeightfield(self.center, (self.size[0] / 2, self.size[1] / 2), lowest, above)
 
     def triangles(self) -> Mesh:
-        """Two for each cell, row by row: the south-eastern, then the north-western."""
+        """Return two triangles per cell, row by row: the south-eastern, then the north-western."""
         rows, columns = self.heights.shape
         west, south, east, north = self.extent
         vertices = np.empty((rows, columns, 3))
@@ -120,71 +123,73 @@ def _as_lists(value: object) -> object:
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
-# Brackets mark the tags as words that the user did not write, so that no fault's place shows them.
+# Tags in brackets cannot be keys of the file, so faults do not show them in their location.
 _File = Annotated[ExistingFile, Tag("[file]")]
 HeightRows = Annotated[
     _File | Annotated[tuple[tuple[float, ...], ...], Tag("[rows]")],
     Discriminator(_file_or_rows),
     BeforeValidator(_as_lists),
 ]
-"""Rows of heights, or an .npy file of them."""
+"""Rows of heights, or an .npy file with them."""
 MaterialRows = Annotated[
     _File | Annotated[tuple[tuple[Annotated[int, Field(ge=0)], ...], ...], Tag("[rows]")],
     Discriminator(_file_or_rows),
     BeforeValidator(_as_lists),
 ]
-"""Rows of places in a list of materials, or a greyscale PNG of them."""
+"""Rows of indices into a list of materials, or a greyscale PNG with them."""
 
 Nodes = Annotated[int, Field(ge=2)]
 
 
 class HeightfieldTerrain(TerrainConfig):
-    """Ground given by heights on a grid, from exactly one of `array`, `png` and `function`.
+    """Ground from heights on a grid, given by exactly one of `array`, `png` and `function`.
 
-    Arrays and images are drawn as maps are: their first row lies north, their first column west. Heights
-    stand at nodes, the outermost of them on the edges of the `size`; between them the ground is triangles. A
-    pixel of a material map covers its even share of the `size`; a cell takes the material at its middle.
+    Arrays and images are laid out like maps: the first row is north, the first column west. Heights are at nodes, the
+    outer ones on the edges of the `size`; between nodes the ground consists of triangles. The pixels of a material map
+    divide the `size` evenly; a cell gets the material at its centre.
     """
 
     kind: Literal["heightfield"] = "heightfield"
-    size: tuple[Positive, Positive] = Field(description="along x and y, m")
-    center: tuple[float, float] = Field((0.0, 0.0), description="x and y in the world, m")
+    size: tuple[Positive, Positive] = Field(description="size along x and y, m")
+    center: tuple[float, float] = Field((0.0, 0.0), description="x and y of the centre in the world, m")
     level: float = Field(0.0, description="added to all heights, m")
 
-    array: HeightRows | None = Field(None, description="rows of heights, m, or an .npy file of them")
-    png: ExistingFile | None = Field(None, description="a greyscale image of 16 or 8 bits")
-    lowest: float | None = Field(None, description="the height that black means, m")
-    highest: float | None = Field(None, description="the height that white means, m")
+    array: HeightRows | None = Field(None, description="rows of heights, m, or an .npy file with them")
+    png: ExistingFile | None = Field(None, description="greyscale image with 16 or 8 bits")
+    lowest: float | None = Field(None, description="height of black pixels, m")
+    highest: float | None = Field(None, description="height of white pixels, m")
     function: config_of(FUNCTIONS) | None = None  # type: ignore[valid-type]
-    resolution: Positive | None = Field(None, description="of a function: the longest way from node to node, m")
-    shape: tuple[Nodes, Nodes] | None = Field(None, description="of a function: rows and columns of nodes")
+    resolution: Positive | None = Field(None, description="largest distance between nodes of a function, m")
+    shape: tuple[Nodes, Nodes] | None = Field(None, description="rows and columns of nodes of a function")
 
-    material_map: MaterialRows | None = Field(None, description="places in `materials`, or an 8-bit image of them")
+    material_map: MaterialRows | None = Field(None, description="indices into `materials`, or an 8-bit image with them")
     materials: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)] | None = None
     regions: tuple[RegionConfig, ...] = Field((), description="materials by height and slope; `material` elsewhere")
 
     @model_validator(mode="after")
-    def _one_source(self) -> HeightfieldTerrain:
+    def _check_source(self) -> HeightfieldTerrain:
         given = [name for name in ("array", "png", "function") if getattr(self, name) is not None]
         problems = []
         if len(given) != 1:
-            found = f", not {' and '.join(given)}" if given else ""
-            problems.append(f"give one of `array`, `png` and `function`{found}")
+            found = f", found {' and '.join(given)}" if given else ""
+            problems.append(f"give exactly one of `array`, `png` and `function`{found}")
         scale = (self.lowest, self.highest)
         if self.png is None and scale != (None, None):
-            problems.append("`lowest` and `highest` are for a `png`")
+            problems.append("`lowest` and `highest` are only for a `png`")
         elif self.png is not None and (self.lowest is None or self.highest is None or self.lowest >= self.highest):
-            problems.append("a `png` needs `lowest` and, above it, `highest`: the heights that black and white mean")
+            problems.append(
+                "a `png` needs `lowest` and `highest`, the heights of black and white, with lowest < highest"
+            )
         grids = (self.resolution is not None) + (self.shape is not None)
         if self.function is None and grids:
-            problems.append("`resolution` and `shape` are for a `function`")
+            problems.append("`resolution` and `shape` are only for a `function`")
         elif self.function is not None and grids != 1:
             problems.append("a `function` needs either `resolution` or `shape`")
         elif self.function is not None and math.prod(self._function_shape()) > MAX_NODES:
             rows, columns = self._function_shape()
-            problems.append(f"{rows} × {columns} nodes are too many, the most is {MAX_NODES}; make them coarser")
+            problems.append(f"{rows} × {columns} nodes exceed the limit of {MAX_NODES}; use a coarser `resolution`")
         if (self.material_map is None) != (self.materials is None):
-            problems.append("give `material_map` and `materials` together or not at all")
+            problems.append("give both `material_map` and `materials`, or neither")
         elif self.material_map is not None and self.material != type(self).model_fields["material"].default:
             problems.append("give `material` or `material_map`, not both")
         if self.material_map is not None and self.regions:
@@ -203,14 +208,14 @@ class HeightfieldTerrain(TerrainConfig):
                     problems.append(f"`{name}` needs at least {least} rows and {least} columns")
                 elif len(lengths) > 1:
                     shortest, longest = min(lengths), max(lengths)
-                    problems.append(f"the rows of `{name}` differ in length, from {shortest} to {longest}")
+                    problems.append(f"the rows of `{name}` must have the same length, found {shortest} to {longest}")
                 elif len(rows) * len(rows[0]) > MAX_NODES:
                     problems.append(f"`{name}` has more than {MAX_NODES} numbers")
         if isinstance(self.material_map, tuple) and self.materials is not None:
-            largest = max((place for row in self.material_map for place in row), default=0)
+            largest = max((index for row in self.material_map for index in row), default=0)
             if largest >= len(self.materials):
                 last = len(self.materials) - 1
-                problems.append(f"`material_map` holds {largest}, but the places in `materials` are 0 to {last}")
+                problems.append(f"`material_map` has the index {largest}, but `materials` has only 0 to {last}")
         return problems
 
     def with_seed(self, seed: int) -> Self:
@@ -249,8 +254,8 @@ class HeightfieldTerrain(TerrainConfig):
         heights = np.asarray(self.function.heights(x, y), np.float64)
         if heights.shape != (rows, columns) or not np.isfinite(heights).all():
             raise SkerryError(
-                f"the terrain function {self.function.kind!r} must give {rows} × {columns} finite heights, "
-                f"but gave {np.isfinite(heights).sum()} in the shape {heights.shape}"
+                f"the terrain function {self.function.kind!r} must return {rows} × {columns} finite heights, "
+                f"found {np.isfinite(heights).sum()} finite heights in the shape {heights.shape}"
             )
         return heights
 
@@ -263,26 +268,26 @@ class HeightfieldTerrain(TerrainConfig):
     def _cell_materials(self, nodes: tuple[int, ...]) -> NDArray[np.int32]:
         assert self.material_map is not None and self.materials is not None
         if isinstance(self.material_map, Path):
-            places = read_grey_png(self.material_map, MAX_NODES).astype(np.int32)
-            if places.max() >= len(self.materials):
+            indices = read_grey_png(self.material_map, MAX_NODES).astype(np.int32)
+            if indices.max() >= len(self.materials):
                 last = len(self.materials) - 1
-                _fail(self.material_map, f"holds {places.max()}, but the places in `materials` are 0 to {last}")
+                _fail(self.material_map, f"has the index {indices.max()}, but `materials` has only 0 to {last}")
         else:
-            places = np.array(self.material_map, np.int32)
+            indices = np.array(self.material_map, np.int32)
         row, column = (
-            (2 * np.arange(n - 1) + 1) * pixels // (2 * (n - 1)) for n, pixels in zip(nodes, places.shape, strict=True)
+            (2 * np.arange(n - 1) + 1) * pixels // (2 * (n - 1)) for n, pixels in zip(nodes, indices.shape, strict=True)
         )
-        return np.ascontiguousarray(places[::-1][row[:, None], column])
+        return np.ascontiguousarray(indices[::-1][row[:, None], column])
 
 
 def _read_npy(path: Path) -> Floats:
     try:
-        # Mapped, so that the shape of a file that is too large is known before its numbers are read.
+        # A memory map gives the shape before the numbers are read, which could be too many.
         data: NDArray[Any] = np.lib.format.open_memmap(path, mode="r")
     except (OSError, ValueError) as error:
-        _fail(path, f"is not a sound .npy file of numbers: {error}")
+        _fail(path, f"is not a valid .npy file of numbers: {error}")
     if data.dtype.kind not in "iuf":
-        _fail(path, f"must hold real numbers, but holds {data.dtype}")
+        _fail(path, f"must contain real numbers, found {data.dtype}")
     if data.ndim != 2 or min(data.shape) < 2 or data.size > MAX_NODES:
         need = f"at least 2 rows and 2 columns and at most {MAX_NODES} heights"
         _fail(path, f"needs {need}, but has the shape {data.shape}")

@@ -1,4 +1,4 @@
-"""Ground given by a mesh of triangles from a file."""
+"""Terrain from a triangle mesh in a file."""
 
 from __future__ import annotations
 
@@ -21,21 +21,23 @@ from skerry.terrain.ground import POINT, ROWS, ground, write_ground, write_no_gr
 from skerry.terrain.terrain import MAX_NODES, ContactHeightfield, Floats, Terrain, TerrainConfig, count_nodes
 
 FACE: Final = 10
-"""Numbers to a face: its corner a (3); the 2 × 2 matrix that takes (x − ax, y − ay) to the weights of corners
-b and c; bz − az; cz − az; its material."""
+"""Length of the row of a face: corner a (3); the 2 × 2 matrix from (x − ax, y − ay) to the weights of corners b and c;
+bz − az; cz − az; material."""
 SLACK: Final = 1e-9
-"""Of weights and of the index's cells: rounding must not let a point on an edge fall between two faces."""
+"""Tolerance of weights and of index cells, so that rounding does not leave gaps between adjacent faces."""
 STEEPEST: Final = 1e-12
-"""A face whose shadow from above is smaller than this part of an edge's square is a wall, not ground."""
+"""Smallest ratio of a face's horizontal area to its squared edge length; steeper faces are walls, not ground."""
 
-# ------------------------------------------------------------------------------------------------ built
+# ------------------------------------------------------------------------------------------------ ground
 
 
 @ground
 def mesh(table: int, count: int, rows: int) -> None:
-    """The highest face at each point. Table: west, south, east, north edge, cells of the index per metre
-    along x and y; then as words: its columns and rows, addresses of its starts (int64), of its items (int32)
-    and of the faces, number of faces."""
+    """Native function of a mesh ground: the highest face at each point.
+
+    Table: west, south, east, north edge, index cells per metre along x and y; then as int64: columns and rows of the
+    index, addresses of its starts (int64), of its items (int32) and of the faces, number of faces.
+    """
     west, south, east, north, per_x, per_y = floats(table, 6)
     nx, ny, starts_at, items_at, faces_at, face_count = words(table + 48, 6)
     starts = words(starts_at, nx * ny + 1)
@@ -65,10 +67,11 @@ def mesh(table: int, count: int, rows: int) -> None:
 
 
 class MeshGround(Terrain):
-    """The highest surface of a mesh: rays see what lies under an overhang, but it has no height or contact.
+    """Highest surface of a mesh. Rays also hit surfaces below an overhang, but heights and contacts ignore them.
 
-    Every face of the mesh has a material. Bodies touch a heightfield, because the engine would take a mesh
-    for its convex hull: heights every `contact_resolution`, and the lowest of them where there is no ground.
+    Every face of the mesh has a material. The contact shape is a heightfield, because the physics engine would replace
+    a mesh by its convex hull. It has a height every `contact_resolution`, and the lowest height where there is no
+    ground.
     """
 
     def __init__(self, surface: Mesh, contact_resolution: float, friction: float) -> None:
@@ -105,19 +108,21 @@ class MeshGround(Terrain):
         nodes[..., 1] = np.linspace(self._low[1], self._high[1], rows)[:, None]
         heights = self.height(nodes)
         if np.isnan(heights).all():
-            raise SkerryError(f"a contact_resolution of {resolution:g} m is so coarse that no node meets the ground")
+            raise SkerryError(
+                f"a contact_resolution of {resolution:g} m is too coarse: no node is on the ground; use a smaller one"
+            )
         lowest = float(np.nanmin(heights))
         above = np.nan_to_num(heights - lowest, nan=0.0).astype(np.float32)
         center, half_size = (self._low + self._high) / 2, (self._high - self._low) / 2
         return ContactHeightfield(tuple(center.tolist()), tuple(half_size.tolist()), lowest, above)
 
     def triangles(self) -> Mesh:
-        """The mesh itself, walls and undersides too."""
+        """Return the whole mesh, including walls and undersides."""
         return self._surface
 
 
 def _faces_seen_from_above(surface: Mesh) -> tuple[Floats, Floats]:
-    """The rows of `FACE` numbers and the corners (n, 3, 3) of all faces but walls."""
+    """Return the rows of `FACE` numbers and the corners (n, 3, 3) of all faces except walls."""
     assert surface.face_materials is not None
     corners = surface.vertices[surface.faces]
     (bx, by, bz), (cx, cy, cz) = ((corners[:, k] - corners[:, 0]).T for k in (1, 2))
@@ -130,7 +135,9 @@ def _faces_seen_from_above(surface: Mesh) -> tuple[Floats, Floats]:
     rows[:, 7], rows[:, 8], rows[:, 9] = bz, cz, surface.face_materials
     rows, corners = rows[seen], corners[seen]
     if not len(rows):
-        raise SkerryError("the mesh has no face that can be seen from above, so it is no ground; is z up in it?")
+        raise SkerryError(
+            "the mesh has no face that is visible from above, so it cannot be ground; check that z is up in the file"
+        )
     rows[:, 3:7] /= shadow[seen, None]
     return rows, corners
 
@@ -141,7 +148,7 @@ def _contact_nodes(size: Floats, resolution: float) -> tuple[int, int]:
         coarser = float(np.sqrt(np.prod(size) / MAX_NODES)) * 1.06
         raise SkerryError(
             f"a contact_resolution of {resolution:g} m makes {columns} × {rows} nodes of this mesh, "
-            f"{size[0]:g} m × {size[1]:g} m, and the most is {MAX_NODES}; use {coarser:.2g} m or more"
+            f"{size[0]:g} m × {size[1]:g} m, more than {MAX_NODES}; use {coarser:.2g} m or more"
         )
     return columns, rows
 
@@ -185,7 +192,7 @@ def _fill_index(first: Any, last: Any, columns: int, starts: Any, items: Any) ->
                 starts[row * columns + column + 1] += 1
     for cell in range(len(starts) - 1):
         starts[cell + 1] += starts[cell]
-    # Each start moves on to the next cell's while its items are put in; then all move one cell up again.
+    # While items are inserted, each start moves to that of the next cell; afterwards all are shifted back by one cell.
     for n in range(len(first)):
         for row in range(first[n, 1], last[n, 1] + 1):
             for column in range(first[n, 0], last[n, 0] + 1):
@@ -201,16 +208,16 @@ def _fill_index(first: Any, last: Any, columns: int, starts: Any, items: Any) ->
 
 
 class MeshTerrain(TerrainConfig):
-    """Ground from an STL, OBJ or COLLADA file; faces that the file gives no material are of the one set here."""
+    """Ground from an STL, OBJ or COLLADA file; faces without a material get the `material` of the settings."""
 
     kind: Literal["mesh"] = "mesh"
     mesh: ExistingFile
-    scale: Positive = Field(1.0, description="metres to one unit of the file")
-    roll_deg: float = Field(0.0, description="90 turns a file whose y is up; roll comes first, then pitch, then yaw")
+    scale: Positive = Field(1.0, description="metres per unit of the file")
+    roll_deg: float = Field(0.0, description="90 for a file with y up; roll is applied first, then pitch, then yaw")
     pitch_deg: float = 0.0
     yaw_deg: float = 0.0
-    position: Vector3 = Field((0.0, 0.0, 0.0), description="of the file's origin in the world, m")
-    contact_resolution: Positive = Field(0.25, description="between the heights that bodies touch, m")
+    position: Vector3 = Field((0.0, 0.0, 0.0), description="position of the file's origin in the world, m")
+    contact_resolution: Positive = Field(0.25, description="distance between the heights of the contact shape, m")
 
     def build(self, projection: Projection | None = None) -> MeshGround:
         rotation = quaternion_to_matrix(rpy_to_quaternion(np.radians([self.roll_deg, self.pitch_deg, self.yaw_deg])))
@@ -222,7 +229,7 @@ class MeshTerrain(TerrainConfig):
 
 
 def _with_material(surface: Mesh, default: str) -> Mesh:
-    """The mesh with the default material wherever a face has none."""
+    """Return the mesh with the default material for faces that have none."""
     given = surface.face_materials
     own = np.full(len(surface.faces), -1, np.int32) if given is None else given.copy()
     materials = surface.materials

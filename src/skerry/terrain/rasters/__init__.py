@@ -1,1 +1,1 @@
-"""Readers of georeferenced grids, one per file format."""
+"""Readers of georeferenced grids, one file format per module."""

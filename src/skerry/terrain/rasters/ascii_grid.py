@@ -1,4 +1,4 @@
-"""ESRI's ASCII grid: a header of words and numbers, then rows from north to south; the CRS in a .prj file beside it."""
+"""ESRI ASCII grid: a header, then rows of numbers from north to south; the CRS is in a .prj file next to it."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from skerry.terrain.raster import Block, Floats, Raster, edges_to_matrix, raise_
 if TYPE_CHECKING:
     from pyproj import CRS
 
-MISSING: Final = -9999.0  # where the header does not say (ESRI, "Esri ASCII raster format")
+MISSING: Final = -9999.0  # default if the header has no nodata_value (ESRI, "Esri ASCII raster format")
 NAMES: Final = {"ncols", "nrows", "xllcorner", "yllcorner", "xllcenter", "yllcenter", "cellsize", "nodata_value"}
 
 
 class AsciiGrid(Raster):
-    """A file of text."""
+    """Raster of an ESRI ASCII grid file."""
 
     def __init__(self, path: Path) -> None:
         header: dict[str, float] = {}
-        self._start = 0  # of the numbers, in bytes
+        self._start = 0  # byte offset of the first number
         try:
             with path.open("rb") as file:
                 while (line := file.readline(1000)).split()[:1] and line.split()[0].decode().lower() in NAMES:
@@ -30,7 +30,7 @@ class AsciiGrid(Raster):
                     header[name.lower()] = float(value)
                     self._start = file.tell()
         except (OSError, ValueError) as error:
-            raise_file_error(path, f"is not a sound ASCII grid: {error}")
+            raise_file_error(path, f"is not a valid ASCII grid: {error}")
         missing = [name for name in ("ncols", "nrows", "cellsize") if name not in header]
         missing += [
             f"{axis}llcorner (or {axis}llcenter)"
@@ -38,7 +38,7 @@ class AsciiGrid(Raster):
             if not {f"{axis}llcorner", f"{axis}llcenter"} & header.keys()
         ]
         if missing:
-            raise_file_error(path, f"is not a sound ASCII grid: its header lacks {', '.join(missing)}")
+            raise_file_error(path, f"is not a valid ASCII grid: its header lacks {', '.join(missing)}")
         shape, cell = (int(header["nrows"]), int(header["ncols"])), header["cellsize"]
         west, south = (header.get(f"{axis}llcorner", header.get(f"{axis}llcenter", 0.0) - cell / 2) for axis in "xy")
         self._missing = header.get("nodata_value", MISSING)
@@ -76,4 +76,4 @@ def _crs(path: Path) -> CRS | None:
     try:
         return CRS.from_user_input(beside.read_text(encoding="utf-8"))
     except (CRSError, UnicodeDecodeError) as error:
-        raise_file_error(beside, f"names no coordinates that PROJ knows: {error}")
+        raise_file_error(beside, f"is not a coordinate system that PROJ knows: {error}")

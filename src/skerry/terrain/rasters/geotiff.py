@@ -1,4 +1,4 @@
-"""GeoTIFF: its first image, by the tags of OGC 19-008r4 (GeoTIFF 1.1) and GDAL's tag for missing data."""
+"""Reader of the first image of a GeoTIFF (OGC 19-008r4, GeoTIFF 1.1), with GDAL's tag for missing data."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     from pyproj import CRS
 
 LARGEST_SEGMENT: Final = 64 * 1024 * 1024
-"""Pixels of a strip or tile, which are decoded as a whole: 512 MiB as float64."""
-PIXEL_IS_POINT: Final = 2  # GTRasterTypeGeoKey: tie points are middles of pixels, not their corners
+"""Most pixels of a strip or tile, which is decoded as a whole: 512 MiB as float64."""
+PIXEL_IS_POINT: Final = 2  # GTRasterTypeGeoKey: tie points are centres of pixels, not corners
 USER_DEFINED: Final = 32767
 ROWS_AT_A_TIME: Final = 256
 
 
 class GeoTiff(Raster):
-    """The first image of a file."""
+    """Raster of the first image of a GeoTIFF."""
 
     def __init__(self, path: Path) -> None:
-        with _damage_told(path), TiffFile(path) as file:
+        with _as_file_error(path), TiffFile(path) as file:
             page: Any = file.pages.first
             geo: dict[str, Any] = dict(page.geotiff_tags or {})
             if page.samplesperpixel != 1 or page.dtype is None or page.dtype.kind not in "iuf":
                 raise_file_error(
-                    path, f"must hold one real number to a pixel, but has {page.samplesperpixel} of {page.dtype}"
+                    path, f"must have one real number per pixel, found {page.samplesperpixel} of type {page.dtype}"
                 )
             shape = (int(page.imagelength), int(page.imagewidth))
             tile = (page.tilelength, page.tilewidth) if page.is_tiled else (page.rowsperstrip, page.imagewidth)
@@ -45,12 +45,12 @@ class GeoTiff(Raster):
         if not self._mapped and self._tile[0] * self._tile[1] > LARGEST_SEGMENT:
             raise_file_error(
                 path,
-                f"is compressed in pieces of {self._tile[0]} × {self._tile[1]} pixels, each of which would have to be "
-                "read as a whole; cut it into tiles, for example by `gdal_translate -co TILED=YES`",
+                f"is compressed in blocks of {self._tile[0]} × {self._tile[1]} pixels, which are too large to read; "
+                "convert it to tiles, for example with `gdal_translate -co TILED=YES`",
             )
 
     def blocks(self, rows: range, columns: range) -> Iterator[Block]:
-        with _damage_told(self.path), TiffFile(self.path) as file:
+        with _as_file_error(self.path), TiffFile(self.path) as file:
             page: Any = file.pages.first
             pieces = self._mapped_rows(page, rows) if self._mapped else self._tiles(page, rows, columns)
             for row, column, values in pieces:
@@ -71,7 +71,7 @@ class GeoTiff(Raster):
             for along in range(columns.start // width, -(-columns.stop // width)):
                 number = down * across + along
                 size = page.databytecounts[number]
-                if size == 0:  # a tile that was left out holds no data
+                if size == 0:  # an omitted tile has no data
                     continue
                 page.parent.filehandle.seek(page.dataoffsets[number])
                 pixels, _, (_, used_rows, used_columns, _) = page.decode(page.parent.filehandle.read(size), number)
@@ -79,21 +79,21 @@ class GeoTiff(Raster):
 
 
 @contextmanager
-def _damage_told(path: Path) -> Iterator[None]:
-    """Tell an error in reading as a fault of the file: damaged ones raise whatever their decoder stumbles upon."""
+def _as_file_error(path: Path) -> Iterator[None]:
+    """Convert errors of the decoder to a `FileError`; a damaged file can raise any exception."""
     try:
         yield
     except SkerryError:
         raise
     except Exception as error:
         if "imagecodecs" in str(error):
-            problem = f"{path}: its compression needs another package: pip install 'skerry[geotiff]'"
+            problem = f"{path}: its compression needs another package; run pip install 'skerry[geotiff]'"
             raise DependencyError(problem) from None
-        raise_file_error(path, f"is not a sound TIFF file: {error}")
+        raise_file_error(path, f"is not a valid TIFF file: {error}")
 
 
 def _matrix(path: Path, geo: dict[str, Any]) -> Floats:
-    """From columns and rows of pixels' middles to the file's coordinates."""
+    """Return the matrix from columns and rows of pixel centres to the coordinates of the file."""
     if "ModelTransformation" in geo:
         matrix = np.asarray(geo["ModelTransformation"], np.float64).reshape(4, 4)[:2, [0, 1, 3]]
     elif "ModelPixelScale" in geo and "ModelTiepoint" in geo:
@@ -118,4 +118,4 @@ def _crs(path: Path, geo: dict[str, Any]) -> CRS | None:
     try:
         return CRS.from_epsg(int(code))
     except CRSError:
-        raise_file_error(path, f"names the coordinates EPSG:{int(code)}, which PROJ does not know; give `crs`")
+        raise_file_error(path, f"has the coordinate system EPSG:{int(code)}, which PROJ does not know; give `crs`")

@@ -1,1 +1,1 @@
-"""Currents, one kind per file; several of them add up."""
+"""Kinds of currents, one per file; several currents are added."""

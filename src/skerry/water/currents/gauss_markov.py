@@ -1,10 +1,10 @@
-"""A current that wanders about its mean: a Gauss–Markov process of first order, as a sum of harmonics.
+"""Current that varies randomly about its mean: a first-order Gauss–Markov process as a sum of harmonics.
 
-Its autocorrelation is σ² exp(−|τ|/T), so its spectrum is Lorentz's, σ² (2T/π) / (1 + ω²T²) for ω > 0 (Fossen 2021,
-§10.3). N pieces of equal energy have their middles at ω_i = tan(π/2 · (i + ½)/N)/T; harmonics of these frequencies,
-equal amplitudes σ √(2/N) and random phases (Shinozuka & Deodatis 1991, Appl. Mech. Rev. 44, 191–204) make a Gaussian
-process that needs no state: any instant can be asked for. A true one has no rate of change; this one has that of its
-N harmonics.
+The autocorrelation is σ² exp(−|τ|/T), so the spectrum is Lorentzian, σ² (2T/π) / (1 + ω²T²) for ω > 0 (Fossen 2021,
+§10.3). N bands of equal energy have their centres at ω_i = tan(π/2 · (i + ½)/N)/T. Harmonics of these frequencies with
+equal amplitudes σ √(2/N) and random phases (Shinozuka & Deodatis 1991, Appl. Mech. Rev. 44, 191–204) form a Gaussian
+process without state, which can be evaluated at any time. An exact Gauss–Markov process is not differentiable; the
+acceleration here is that of the N harmonics.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from skerry.water.trigonometry import TURN, cosine, sine, wrap
 
 @flow
 def wander(table: int, userdata: int, time: int, need: int, count: int, points: int, out: int) -> None:
-    """Constants: mean (3), amplitude (3), how many, frequencies (rad/s), then the phases (turns) of each axis."""
+    """Native function. Constants: mean (3), amplitude (3), number of harmonics, frequencies (rad/s), phases (turns)."""
     if not need & (NEED_FLOW | NEED_FLOW_RATE):
         return
     settings = own_constants(table, 7)
@@ -63,14 +63,16 @@ def wander(table: int, userdata: int, time: int, need: int, count: int, points: 
 
 
 class GaussMarkovCurrent(CurrentConfig):
-    """A current (ENU, m/s) that varies in time about its `mean`, alike in all of its volume."""
+    """Current (ENU, m/s) that varies in time about its `mean`, equally in its whole volume."""
 
     kind: Literal["gauss_markov"] = "gauss_markov"
     mean: Vector3 = (0.0, 0.0, 0.0)
     sigma: tuple[NonNegative, NonNegative, NonNegative] = Field(description="standard deviation of each axis, m/s")
-    correlation_time: Positive = Field(description="after which the correlation has fallen to 1/e, s")
+    correlation_time: Positive = Field(description="time after which the correlation is 1/e, s")
     harmonics: int = Field(32, ge=4, le=2000)
-    seed: int | None = Field(None, ge=0, description="of the phases; from the scenario's and the name by default")
+    seed: int | None = Field(
+        None, ge=0, description="seed of the phases; derived from the scenario's seed and the name by default"
+    )
 
     def with_seed(self, seed: int) -> GaussMarkovCurrent:
         return self if self.seed is not None else self.model_copy(update={"seed": seed})
@@ -80,4 +82,4 @@ class GaussMarkovCurrent(CurrentConfig):
         frequency = np.tan(0.5 * np.pi * (np.arange(n) + 0.5) / n) / self.correlation_time
         phase = Noise(self.seed or 0, "gauss_markov").uniform(0, (3, n))
         amplitude = np.array(self.sigma) * np.sqrt(2.0 / n)
-        return FlowPart(wander, self.limited(self.mean, amplitude, n, frequency, phase), has_acceleration=True)
+        return FlowPart(wander, self.table_of(self.mean, amplitude, n, frequency, phase), has_acceleration=True)

@@ -1,8 +1,8 @@
-"""A current on a grid of places and times, linear between them: measured, or from an ocean model.
+"""Current from a grid of positions and times, measured or from an ocean model, with linear interpolation.
 
-The file is NumPy's .npz, or NetCDF (through the package netCDF4). Axes x, y, and where given z and time, need not be
-even; u, v and where given w have the shape (time, z, y, x). The rate of change is that of linear steps in time at a
-fixed place.
+The file is a NumPy .npz file, or NetCDF (read with the package netCDF4). The axes x, y and the optional axes z and time
+may be unevenly spaced; u, v and the optional w have the shape (time, z, y, x). The acceleration is that of the linear
+interpolation in time at a fixed position.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ CLAMP: Final = 0
 ZERO: Final = 1
 RAISE: Final = 2
 OUTSIDE: Final = {"clamp": CLAMP, "zero": ZERO, "refuse": RAISE}
-SETTINGS: Final = 6  # number of values of time, z, y and x; what to do outside; time of the grid at the start
+SETTINGS: Final = 6  # lengths of the axes time, z, y and x; mode outside the grid; grid time at the start
 
-# ------------------------------------------------------------------------------------------------ looking up
+# ------------------------------------------------------------------------------------------------ interpolation
 
 
 @kernel
 def _locate(axis: Any, n: int, value: float) -> Any:
-    """The place of a value on an axis, held at its ends: the node before it, and the share of the way to the next."""
+    """Return the index of the node before a value on an axis, and the fraction to the next; clamped at the ends."""
     if n == 1 or value <= axis[0]:
         return 0, 0.0
     if value >= axis[n - 1]:
@@ -66,13 +66,13 @@ def _locate(axis: Any, n: int, value: float) -> Any:
 
 @kernel
 def _is_beyond(axis: Any, n: int, value: float) -> bool:
-    """Whether a value lies beyond the ends of an axis; one of a single value has none."""
+    """Return whether a value lies beyond the ends of an axis; an axis of one value has no ends."""
     return n > 1 and not (axis[0] <= value <= axis[n - 1])
 
 
 @kernel
 def _at_instant(nodes: Any, start: int, size: Any, place: Any, share: Any, k: int) -> float:
-    """Component k at one time, linear along z, y and x; a neighbour that does not count is not looked at."""
+    """Return component k at one time, linear along z, y and x; neighbours of weight 0 are not read."""
     _, ny, nx = size
     iz, iy, ix = place
     fz, fy, fx = share
@@ -94,7 +94,7 @@ def _at_instant(nodes: Any, start: int, size: Any, place: Any, share: Any, k: in
 
 @flow
 def interpolate(table: int, userdata: int, time: int, need: int, count: int, points: int, out: int) -> None:
-    """Constants: the settings, the axes time, z, y and x, then (u, v, w) of the nodes."""
+    """Native function. Constants: the settings, the axes time, z, y and x, and (u, v, w) of the nodes."""
     if not need & (NEED_FLOW | NEED_FLOW_RATE):
         return
     c = own_constants(table, SETTINGS)
@@ -146,33 +146,38 @@ Names = Mapping[str, str]
 
 @dataclass(frozen=True)
 class GridData:
-    """What a file holds: its axes, one value long where there is none, and (time, z, y, x, 3) velocities, m/s."""
+    """Content of a grid file: axes (a missing axis has one value) and velocities (time, z, y, x, 3), m/s."""
 
     axes: dict[str, Floats]
     velocity: Floats
 
 
 def read_grid(file: Path, names: Names) -> GridData:
-    """The grid in a file; every fault is an error that names the file and the variable."""
+    """Read a grid file.
+
+    Raises:
+        SkerryError: The file is not a valid grid; the message names the file and the variable.
+    """
     found = _read_npz(file, names) if file.suffix.lower() == ".npz" else _read_netcdf(file, names)
     for name, values in found.items():
         if not np.isfinite(values).all():
-            place = tuple(int(index) for index in np.argwhere(~np.isfinite(values))[0])
+            index = tuple(int(number) for number in np.argwhere(~np.isfinite(values))[0])
             raise SkerryError(
-                f"{file}: {names[name]!r} is not a number at {place}; fill such places (land, say, with 0) first"
+                f"{file}: {names[name]!r} is not a finite number at index {index}; replace such values first, for "
+                "example by 0 on land"
             )
     for name in AXES:
         if name in found and (found[name].ndim != 1 or (np.diff(found[name]) <= 0).any()):
-            raise SkerryError(f"{file}: the axis {names[name]!r} must be a list of increasing numbers")
+            raise SkerryError(f"{file}: the axis {names[name]!r} must be one-dimensional and increasing")
         if name in {"x", "y"} and found[name].size < 2:
             raise SkerryError(f"{file}: the axis {names[name]!r} needs at least 2 values")
-    there = [name for name in AXES if name in found]
-    shape = tuple(found[name].size for name in there)
+    present = [name for name in AXES if name in found]
+    shape = tuple(found[name].size for name in present)
     for name in ("u", "v", "w"):
         if name in found and found[name].shape != shape:
             raise SkerryError(
                 f"{file}: {names[name]!r} has the shape {found[name].shape}, but the axes "
-                f"({', '.join(names[axis] for axis in there)}) need {shape}"
+                f"({', '.join(names[axis] for axis in present)}) need {shape}"
             )
     axes = {name: found.get(name, np.zeros(1)) for name in AXES}
     w = found.get("w", np.zeros(shape))
@@ -190,7 +195,7 @@ def _numbers(file: Path, name: str, values: Any) -> Floats:
     try:
         return np.array(np.ma.filled(np.ma.asarray(values, np.float64), np.nan), np.float64)
     except (TypeError, ValueError):
-        raise SkerryError(f"{file}: {name!r} is not made of numbers") from None
+        raise SkerryError(f"{file}: {name!r} must contain numbers") from None
 
 
 def _read_npz(file: Path, names: Names) -> dict[str, Floats]:
@@ -213,21 +218,21 @@ _UNITS: Final[dict[str, Mapping[str, float]]] = {
         **dict.fromkeys(("d", "day", "days"), 86400.0),
     },
 }
-"""What the attribute `units` of a NetCDF variable may say, and the factor to SI."""
+"""Accepted values of the attribute `units` of a NetCDF variable, with the factor to SI."""
 
 
 def _unit(file: Path, key: str, name: str, variable: Any) -> float:
     text = str(getattr(variable, "units", "")).strip()
     wanted = "seconds, minutes, hours or days" if key == "time" else "metres" if key in AXES else "m/s"
-    word = text.split(" since ")[0] if key == "time" else text
-    if word not in _UNITS[wanted]:
-        raise SkerryError(f"{file}: {name!r} is in {text!r}, but must be in {wanted}")
-    return _UNITS[wanted][word]
+    unit = text.split(" since ")[0] if key == "time" else text
+    if unit not in _UNITS[wanted]:
+        raise SkerryError(f"{file}: the unit of {name!r} must be {wanted}, found {text!r}")
+    return _UNITS[wanted][unit]
 
 
 def _read_netcdf(file: Path, names: Names) -> dict[str, Floats]:
     try:
-        import netCDF4  # an optional package, needed here only
+        import netCDF4  # an optional package
     except ImportError:
         raise DependencyError(
             f"{file}: reading NetCDF needs the package netCDF4; install it with `pip install 'skerry[grid]'`"
@@ -238,11 +243,11 @@ def _read_netcdf(file: Path, names: Names) -> dict[str, Floats]:
         raise SkerryError(f"{file}: cannot be read as NetCDF: {error.strerror or error}") from None
     with data:
         _require_variables(file, names, list(data.variables))
-        there = {key: data.variables[name] for key, name in names.items() if name in data.variables}
-        dimension = {key: there[key].dimensions for key in AXES if key in there}
-        order = [key for key in AXES if key in there and set(dimension[key]) <= set(there["u"].dimensions)]
+        variables = {key: data.variables[name] for key, name in names.items() if name in data.variables}
+        dimension = {key: variables[key].dimensions for key in AXES if key in variables}
+        order = [key for key in AXES if key in variables and set(dimension[key]) <= set(variables["u"].dimensions)]
         found: dict[str, Floats] = {}
-        for key, variable in there.items():
+        for key, variable in variables.items():
             if key in AXES and key not in order:
                 continue  # an axis of other variables
             values = _numbers(file, names[key], variable[...]) * _unit(file, key, names[key], variable)
@@ -250,12 +255,12 @@ def _read_netcdf(file: Path, names: Names) -> dict[str, Floats]:
                 wanted = [name for axis in order for name in dimension[axis]]
                 if sorted(variable.dimensions) != sorted(wanted):
                     raise SkerryError(
-                        f"{file}: {names[key]!r} lies along ({', '.join(variable.dimensions)}), but the axes "
-                        f"({', '.join(names[axis] for axis in order)}) along ({', '.join(wanted)})"
+                        f"{file}: {names[key]!r} has the dimensions ({', '.join(variable.dimensions)}), but the axes "
+                        f"({', '.join(names[axis] for axis in order)}) have ({', '.join(wanted)})"
                     )
                 values = values.transpose([variable.dimensions.index(name) for name in wanted])
             found[key] = values
-        if "z" in order and getattr(there["z"], "positive", "up") == "down":  # CF conventions 1.11, §4.3
+        if "z" in order and getattr(variables["z"], "positive", "up") == "down":  # CF conventions 1.11, §4.3
             found["z"] = -found["z"][::-1]
             for key in ("u", "v", "w"):
                 if key in found:
@@ -267,7 +272,7 @@ def _read_netcdf(file: Path, names: Names) -> dict[str, Floats]:
 
 
 class GridVariables(Config):
-    """What the file calls its variables; `z`, `time` and `w` need not be there."""
+    """Names of the variables in the file; `z`, `time` and `w` are optional."""
 
     x: str = "x"
     y: str = "y"
@@ -285,30 +290,30 @@ class GridCurrent(CurrentConfig):
     file: ExistingFile = Field(description=".npz, or NetCDF")
     variables: GridVariables = GridVariables()
     outside: Literal["clamp", "zero", "refuse"] = Field(
-        "refuse", description="the nearest value of the grid, nothing, or an error where a robot or a query is outside"
+        "refuse", description="outside the grid: nearest value (clamp), no current (zero), or an error (refuse)"
     )
-    start: float = Field(0.0, description="s on the grid's clock at the start of the run")
+    start: float = Field(0.0, description="time on the grid's time axis at the start of the run, s")
 
     def build(self, gravity: float) -> FlowPart:
         data = read_grid(self.file, self.variables.model_dump())
         axes = [data.axes[name] for name in AXES]
-        self._cover(data)
+        self._check_volume(data)
         settings = [*(axis.size for axis in axes), OUTSIDE[self.outside], self.start]
-        table = self.limited(settings, *axes, data.velocity)
+        table = self.table_of(settings, *axes, data.velocity)
         return FlowPart(
             interpolate, table, has_acceleration=data.axes["time"].size > 1, raises_outside=self.outside == "refuse"
         )
 
-    def _cover(self, data: GridData) -> None:
-        """Raise an error if the volume reaches beyond the grid."""
+    def _check_volume(self, data: GridData) -> None:
+        """Raise `SkerryError` if the volume extends beyond the grid."""
         if self.volume is None:
             return
         low, high = self.volume.bounds()
         for name, below, above in zip(("x", "y", "z"), low, high, strict=True):
             axis = data.axes[name]
-            slack = 1e-9 * max(abs(below), abs(above), 1.0)  # rounding of centre ± half the size
+            slack = 1e-9 * max(abs(below), abs(above), 1.0)  # allowance for rounding of centre ± half size
             if axis.size > 1 and (below < axis[0] - slack or above > axis[-1] + slack):
                 raise SkerryError(
-                    f"{self.file}: the grid does not cover its volume: along {name} it has {axis[0]:g} to "
+                    f"{self.file}: the grid does not cover its volume: along {name} the grid has {axis[0]:g} to "
                     f"{axis[-1]:g} m, the volume {below:g} to {above:g} m; make the volume smaller or the grid larger"
                 )

@@ -1,4 +1,4 @@
-"""A current that changes with depth, given at some depths and linear between them."""
+"""Current that changes with depth, given at several depths with linear interpolation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from skerry.water.flow import (
 
 @flow
 def profile(table: int, userdata: int, time: int, need: int, count: int, points: int, out: int) -> None:
-    """Constants: how many, the heights over the surface in rising order, then the velocity at each."""
+    """Native function. Constants: number of levels, their ascending heights above the surface, and velocities."""
     if not need & NEED_FLOW:
         return
     n = int(own_constants(table, 1)[0])
@@ -42,18 +42,18 @@ def profile(table: int, userdata: int, time: int, need: int, count: int, points:
         j = 0
         while j < n and level[j] <= above:
             j += 1
-        low, high = max(j - 1, 0), min(j, n - 1)  # the same beyond the ends
+        low, high = max(j - 1, 0), min(j, n - 1)  # constant beyond the ends
         share = (above - level[low]) / (level[high] - level[low]) if high > low else 0.0
         for k in range(3):
             u[k * count + i] += (1.0 - share) * velocity[3 * low + k] + share * velocity[3 * high + k]
 
 
 class ProfileCurrent(CurrentConfig):
-    """Velocities (ENU, m/s) at depths below the surface, or at heights over it; beyond the ends they are held."""
+    """Velocities (ENU, m/s) at depths below the surface, or at heights above it; constant beyond the ends."""
 
     kind: Literal["profile"] = "profile"
     depths: tuple[float, ...] | None = Field(None, description="below the surface, m, increasing")
-    heights: tuple[float, ...] | None = Field(None, description="over the surface, m, increasing; for winds")
+    heights: tuple[float, ...] | None = Field(None, description="above the surface, m, increasing; for winds")
     velocities: tuple[Vector3, ...] = Field(min_length=1, max_length=10_000)
 
     @model_validator(mode="after")
@@ -62,14 +62,16 @@ class ProfileCurrent(CurrentConfig):
         if levels is None or (self.depths is not None and self.heights is not None):
             raise ValueError("give either `depths` or `heights`")
         if len(levels) != len(self.velocities):
-            raise ValueError(f"has {len(levels)} depths or heights for {len(self.velocities)} velocities")
+            raise ValueError(
+                f"needs as many depths or heights as velocities (found {len(levels)} and {len(self.velocities)})"
+            )
         if any(after <= before for before, after in pairwise(levels)):
-            raise ValueError("depths or heights must increase from each to the next")
+            raise ValueError("`depths` or `heights` must be increasing")
         return self
 
     def build(self, gravity: float) -> FlowPart:
         velocities = np.array(self.velocities)
         if self.heights is not None:
-            return FlowPart(profile, self.limited(len(velocities), self.heights, velocities))
+            return FlowPart(profile, self.table_of(len(velocities), self.heights, velocities))
         assert self.depths is not None
-        return FlowPart(profile, self.limited(len(velocities), -np.array(self.depths)[::-1], velocities[::-1]))
+        return FlowPart(profile, self.table_of(len(velocities), -np.array(self.depths)[::-1], velocities[::-1]))

@@ -1,4 +1,4 @@
-"""A current that changes evenly with depth."""
+"""Current that changes linearly with depth."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from skerry.water.flow import (
 
 @flow
 def shear(table: int, userdata: int, time: int, need: int, count: int, points: int, out: int) -> None:
-    """Constants: the velocity, its gradient with depth, the depth at which it has this velocity."""
+    """Native function. Constants: velocity, its gradient with depth, depth of that velocity."""
     if not need & NEED_FLOW:
         return
     c = own_constants(table, 7)
@@ -39,12 +39,12 @@ def shear(table: int, userdata: int, time: int, need: int, count: int, points: i
 
 
 class ShearCurrent(CurrentConfig):
-    """A velocity (ENU, m/s) at one depth, and how it grows with every metre below that."""
+    """Velocity (ENU, m/s) at one depth, and its change per metre of depth."""
 
     kind: Literal["shear"] = "shear"
     velocity: Vector3
     gradient: Vector3 = Field(description="change of the velocity per metre of depth, 1/s")
-    reference_depth: float = Field(0.0, description="below the surface where it has this velocity, m")
+    reference_depth: float = Field(0.0, description="depth below the surface of this velocity, m")
 
     def build(self, gravity: float) -> FlowPart:
-        return FlowPart(shear, self.limited(self.velocity, self.gradient, self.reference_depth))
+        return FlowPart(shear, self.table_of(self.velocity, self.gradient, self.reference_depth))

@@ -1,4 +1,4 @@
-"""A current that is the same everywhere in its volume and at all times."""
+"""Current that is the same everywhere in its volume and at all times."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from skerry.water.flow import (
 
 @flow
 def uniform(table: int, userdata: int, time: int, need: int, count: int, points: int, out: int) -> None:
-    """Constants: the velocity."""
+    """Native function. Constants: velocity."""
     if not need & NEED_FLOW:
         return
     velocity = own_constants(table, 3)
@@ -39,7 +39,7 @@ def uniform(table: int, userdata: int, time: int, need: int, count: int, points:
 
 
 class UniformCurrent(CurrentConfig):
-    """A uniform current: a `velocity` (ENU, m/s), or a `speed` and the `heading_deg` it flows towards."""
+    """Uniform current: a `velocity` (ENU, m/s), or a `speed` (m/s) and the `heading_deg` it flows towards."""
 
     kind: Literal["uniform"] = "uniform"
     velocity: Vector3 | None = None
@@ -56,7 +56,7 @@ class UniformCurrent(CurrentConfig):
         raise ValueError("give either `velocity`, or `speed` and `heading_deg`")
 
     def vector(self) -> Vector3:
-        """The velocity, ENU, m/s."""
+        """Return the velocity, ENU, m/s."""
         if self.velocity is not None:
             return self.velocity
         assert self.speed is not None and self.heading_deg is not None
@@ -64,4 +64,4 @@ class UniformCurrent(CurrentConfig):
         return float(self.speed * np.cos(yaw)), float(self.speed * np.sin(yaw)), 0.0
 
     def build(self, gravity: float) -> FlowPart:
-        return FlowPart(uniform, self.limited(self.vector()))
+        return FlowPart(uniform, self.table_of(self.vector()))

@@ -1,4 +1,4 @@
-"""A flat surface at any level, or at that of an object, as of a lock or a tank that is filled."""
+"""Flat water surface at a fixed level, or at the height of an object, as in a lock or a tank that fills."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def flat(table: int, userdata: int, time: int, need: int, count: int, points: in
 
 
 class FlatSurface(SurfaceConfig):
-    """A flat surface; `level` is its height in the world, m."""
+    """Flat surface; `level` is its height in the world, m."""
 
     kind: Literal["flat"] = "flat"
-    level: float = Field(0.0, description="m; above the object, if it follows one")
-    follow: str | None = Field(None, description="a static or kinematic object whose height the surface has")
+    level: float = Field(0.0, description="height, m; relative to the followed object, if there is one")
+    follow: str | None = Field(None, description="static or kinematic object whose height the surface follows")
 
     def build(self, gravity: float) -> FlowPart:
         table = np.array([self.level, -1.0])

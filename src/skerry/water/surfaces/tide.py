@@ -1,8 +1,8 @@
-"""A flat surface that rises and falls with the tide.
+"""Flat water surface that rises and falls with the tide.
 
-level + Σ A cos(2π t/T − φ), t being the time of the run: harmonic constituents as tide tables give them, with phases
-for the instant at which the run begins (Pugh & Woodworth 2014, *Sea-Level Science*, §4.2). The water's own motion with
-it is left out: it is some 0.1 mm/s upwards; what flows along is a current.
+The height is level + Σ A cos(2π t/T − φ), with t the time of the run. The harmonic constituents are those of tide
+tables, with phases for the start of the run (Pugh & Woodworth 2014, *Sea-Level Science*, §4.2). The vertical velocity
+of the water, about 0.1 mm/s, is ignored; tidal streams are currents.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HOUR = 3600.0  # s
 
 @flow
 def tide(table: int, userdata: int, time: int, need: int, count: int, points: int, out: int) -> None:
-    """Constants: level, how many constituents; then of each amplitude (m), frequency (turns/s) and phase (turns)."""
+    """Native function. Table: level, number of rows; rows of amplitude (m), frequency (turns/s), phase (turns)."""
     settings = floats(table, 2)
     now, n = floats(time, 1)[0], int(settings[1])
     rows = floats(table + 16, 3 * n)
@@ -35,7 +35,7 @@ def tide(table: int, userdata: int, time: int, need: int, count: int, points: in
 
 
 class Constituent(Config):
-    """One harmonic of a tide."""
+    """Harmonic constituent of a tide."""
 
     amplitude: NonNegative = Field(description="half the range from low to high water, m")
     period_hours: Positive = Field(description="12.42 for the moon's M2, 12 for the sun's S2, 23.93 for K1")
@@ -43,7 +43,7 @@ class Constituent(Config):
 
 
 class TideSurface(SurfaceConfig):
-    """A flat surface that follows a tide."""
+    """Flat surface that follows a tide."""
 
     kind: Literal["tide"] = "tide"
     level: float = Field(0.0, description="mean z of the surface, m")

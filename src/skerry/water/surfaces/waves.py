@@ -1,10 +1,10 @@
-"""Waves: a sum of plane waves by linear theory, in deep water or over a level bottom.
+"""Waves: a sum of plane waves by linear theory, in deep water or over a flat bottom.
 
 η = Σ a cos θ, θ = k·x − ω t + φ; u = Σ a ω (cosh k(z+d)/sinh kd) cos θ along k, w = Σ a ω (sinh k(z+d)/sinh kd) sin θ,
-and their rates of change (Dean & Dalrymple 1991, ch. 3–4). Near the surface Wheeler's stretching (1970): z is measured
-from the surface that is really there, z' = (z − η)/(1 + η/s), so that crests are not too fast. It reaches down to s, a
-quarter of the peak's length or the bottom: Wheeler's own s = d would in deep water shift all depths alike, and by that
-push bodies up steadily that lie far below the waves.
+and their time derivatives (Dean & Dalrymple 1991, ch. 3–4). Near the surface, Wheeler's stretching (1970) measures z
+from the actual surface, z' = (z − η)/(1 + η/s), so that the water in crests is not too fast. It reaches down to s, a
+quarter of the peak wavelength or the bottom. Wheeler's own s = d would shift all depths equally in deep water, and so
+push bodies far below the waves steadily upwards.
 """
 
 from __future__ import annotations
@@ -39,23 +39,24 @@ from skerry.water.flow import (
 from skerry.water.spectrum import Components, regular, synthesise, wavenumber
 from skerry.water.trigonometry import TURN, cosine, decay, sine, wrap
 
-MAX_COMPONENTS = 2000  # components
-# level, depth (0 for deep), count, depth of the stretching; then rows of length `count`
+MAX_COMPONENTS = 2000  # most components of a sea
+# Length of the header of the table: level, depth (0 for deep water), number of components, depth of the stretching.
+# Rows of one number per component follow.
 SETTINGS = 4
-# amplitude, kx and ky (turns/m), k, ω (turns/s), phase (turns); with g = 1/(1 − e^(−2kd)), a ω g along x and y and of
-# the rise, and the same times ω
+# Rows: amplitude, kx and ky (turns/m), k, ω (turns/s), phase (turns); with g = 1/(1 − e^(−2kd)), the velocity
+# amplitudes a ω g along x, y and z, and the acceleration amplitudes, which are those times ω
 AMPLITUDE, KX, KY, K, OMEGA, PHASE, FLOW_X, FLOW_Y, FLOW_Z, RATE_X, RATE_Y, RATE_Z, ROWS = range(13)
 
 
 @kernel
 def _row(table: int, n: int, number: int) -> Any:
-    """One number of all components."""
+    """Return one row of the table: a number of each component."""
     return floats(table + 8 * (SETTINGS + n * number), n)
 
 
 @kernel
 def _set_phases(table: int, n: int, t: float, phase: Any) -> None:
-    """The phases at a time, wrapped before anything small is added."""
+    """Compute the phases at a time; they are wrapped before smaller terms are added, which keeps them accurate."""
     omega, start = _row(table, n, OMEGA), _row(table, n, PHASE)
     for j in range(n):
         phase[j] = wrap(start[j] - omega[j] * t)
@@ -63,7 +64,7 @@ def _set_phases(table: int, n: int, t: float, phase: Any) -> None:
 
 @kernel
 def _raise_surface(table: int, n: int, phase: Any, count: int, points: int, out: int) -> None:
-    """The height."""
+    """Write the height of the surface."""
     a, kx, ky = _row(table, n, AMPLITUDE), _row(table, n, KX), _row(table, n, KY)
     x, y = floats(points, count), floats(points + 8 * count, count)
     height = floats(out + 8 * HEIGHT * count, count)
@@ -77,7 +78,7 @@ def _raise_surface(table: int, n: int, phase: Any, count: int, points: int, out:
 
 @kernel
 def _slope_surface(table: int, n: int, phase: Any, count: int, points: int, out: int) -> None:
-    """The slope."""
+    """Add the slope of the surface."""
     a, kx, ky = _row(table, n, AMPLITUDE), _row(table, n, KX), _row(table, n, KY)
     x, y = floats(points, count), floats(points + 8 * count, count)
     slope = floats(out + 8 * SLOPE * count, 2 * count)
@@ -93,10 +94,10 @@ def _slope_surface(table: int, n: int, phase: Any, count: int, points: int, out:
 
 @kernel
 def _stretched(level: float, depth: float, layer: float, z: float, height: float) -> float:
-    """The z below still water at which linear theory is asked."""
+    """Return the stretched z, relative to still water, at which linear theory is evaluated."""
     below = z - level
     if below > -layer:
-        # a trough that laid the layer bare would turn the stretching round
+        # The bound is for a trough deeper than the layer, which would invert the stretching.
         thick = max(layer + height - level, 1e-3 * layer)
         below = max(min(z - height, 0.0) * layer / thick, -layer)
     return max(below, -depth) if depth > 0.0 else below
@@ -104,9 +105,9 @@ def _stretched(level: float, depth: float, layer: float, z: float, height: float
 
 @kernel
 def _move_water(table: int, n: int, phase: Any, need: int, count: int, points: int, out: int) -> None:
-    """Velocity and its rate of change, as far as they are needed.
+    """Add velocity and acceleration of the water, if they are requested.
 
-    The loops are short and each does one thing: all of it in one would need more registers than processors have.
+    The loops are short, because one loop for everything would need more registers than processors have.
     """
     settings = floats(table, SETTINGS)
     level, depth, layer = settings[0], settings[1], settings[3]
@@ -158,7 +159,7 @@ def _move_water(table: int, n: int, phase: Any, need: int, count: int, points: i
 
 @kernel
 def _press(table: int, n: int, phase: Any, count: int, points: int, out: int) -> None:
-    """The head of pressure: level − z + Σ a (cosh k(z+d)/cosh kd) cos θ, by Wheeler's z as the velocity."""
+    """Write the pressure head: level − z + Σ a (cosh k(z+d)/cosh kd) cos θ, with the stretching of the velocity."""
     settings = floats(table, SETTINGS)
     level, depth, layer = settings[0], settings[1], settings[3]
     a, kx, ky, k = _row(table, n, AMPLITUDE), _row(table, n, KX), _row(table, n, KY), _row(table, n, K)
@@ -192,35 +193,34 @@ def wave(table: int, userdata: int, time: int, need: int, count: int, points: in
 
 
 class WaveSurface(SurfaceConfig):
-    """Waves of a spectrum, or one regular wave."""
+    """Waves of a spectrum, or a regular wave."""
 
     kind: Literal["waves"] = "waves"
     spectrum: Literal["jonswap", "pierson_moskowitz", "regular"] = "jonswap"
-    height: NonNegative = Field(description="significant height, m; of a regular wave, from trough to crest")
-    period: Positive = Field(description="of the peak, s; of a regular wave, its own")
-    heading_deg: float = Field(description="that the waves travel towards")
+    height: NonNegative = Field(description="significant height, m; for a regular wave, from trough to crest")
+    period: Positive = Field(description="peak period, s; for a regular wave, its period")
+    heading_deg: float = Field(description="heading that the waves travel towards")
     spreading: Positive | None = Field(
-        10.0, description="s of cos^(2s) of half the angle: 10 a wind sea, 75 a swell; null for long-crested waves"
+        10.0, description="s of the spreading cos^(2s) of half the angle: 10 wind sea, 75 swell, null for long crests"
     )
-    gamma: float = Field(3.3, ge=1, le=10, description="peakedness of JONSWAP")
+    gamma: float = Field(3.3, ge=1, le=10, description="peak enhancement factor of JONSWAP")
     components: int = Field(64, ge=1, le=MAX_COMPONENTS)
-    seed: int | None = Field(None, ge=0, description="of phases and directions; the scenario's by default")
-    phase_deg: float = Field(0.0, description="of a regular wave at the origin at the start; 0 is a crest")
-    depth: Positive | None = Field(None, description="of the water as the waves feel it, m; deep by default")
-    level: float = Field(0.0, description="of the still water, m")
+    seed: int | None = Field(None, ge=0, description="seed of phases and directions; that of the scenario by default")
+    phase_deg: float = Field(0.0, description="phase of a regular wave at the origin at the start; 0 is a crest")
+    depth: Positive | None = Field(None, description="depth of the water for the waves, m; deep by default")
+    level: float = Field(0.0, description="level of the still water, m")
 
     @model_validator(mode="after")
-    def _possible(self) -> WaveSurface:
+    def _check_steepness(self) -> WaveSurface:
         # Miche 1944: no wave is higher than 0.142 L tanh kd, which is 1/7 of its length in deep water and 0.9 of the
-        # depth in shallow. A sea whose significant height is near that breaks all over, and linear theory ends far
-        # below; this only refuses what cannot be meant.
+        # depth in shallow water. Linear theory fails at much lower heights; this check only rejects mistakes.
         k = self._peak_wavenumber(9.81)
         highest = 0.142 * 2 * np.pi / k * np.tanh(k * (self.depth or inf))
         if self.height > highest:
             raise ValueError(
                 f"{self.height:g} m is too high for a period of {self.period:g} s"
                 + ("" if self.depth is None else f" in a depth of {self.depth:g} m")
-                + f": such waves break at {highest:.2g} m"
+                + f": such waves break above {highest:.2g} m"
             )
         return self
 
@@ -231,7 +231,7 @@ class WaveSurface(SurfaceConfig):
         return self if self.seed is not None else self.model_copy(update={"seed": seed})
 
     def waves(self, gravity: float) -> Components:
-        """The components, which are all that is needed to draw the sea."""
+        """Return the wave components."""
         direction = float(heading_to_yaw(self.heading_deg))
         depth = self.depth or inf
         if self.spectrum == "regular":
@@ -251,7 +251,7 @@ class WaveSurface(SurfaceConfig):
 
     def build(self, gravity: float) -> FlowPart:
         if gravity <= 0:
-            raise SkerryError("water.surface: there are no waves without gravity; give a `gravity` or a flat surface")
+            raise SkerryError("water.surface: waves need gravity; set a `gravity` above 0 or use a flat surface")
         found = self.waves(gravity)
         k = np.hypot(*found.wavenumber.T)
         growth = np.ones(found.count) if self.depth is None else 1.0 / -np.expm1(-2 * k * self.depth)
