@@ -142,5 +142,5 @@ def test_a_batch_refuses_events_instead_of_ignoring_them():
 
 
 def test_a_sensor_without_alarm_cannot_be_triggered():
-    with load() as world, pytest.raises(SkerryError, match="warns of nothing"):
+    with load() as world, pytest.raises(SkerryError, match="has no trigger"):
         world.robots["sam"].sensors["imu"].sensor.trigger()
