@@ -246,7 +246,7 @@ def test_sams_cameras_point_where_their_names_say() -> None:
         looks = {}
         for name in ("front", "down", "port", "starboard"):
             mounted = sam.sensors[f"camera_{name}"]
-            pose = back @ mounted.sensor.place(mounted.view)
+            pose = back @ mounted.sensor.optical_pose(mounted.view)
             looks[name] = pose.rotation[:, 2]
             if name == "down":
                 np.testing.assert_allclose(-pose.rotation[:, 1], [1, 0, 0], atol=1e-6)

@@ -63,8 +63,8 @@ def test_a_compass_without_errors_reads_the_heading_at_any_roll_and_pitch(headin
 @pytest.mark.parametrize(("heading", "yaw_deg"), [(0, 90), (90, 0), (180, -90), (270, 180)])
 def test_north_is_along_y_and_headings_grow_clockwise(heading, yaw_deg):
     pose = Pose(np.zeros(3), rpy_to_quaternion(np.radians([0, 0, yaw_deg])))
-    truth = standing(pose)
-    assert apart(compass().measure(truth, NOISE).heading_deg, heading) < 1e-9
+    sample = standing(pose)
+    assert apart(compass().measure(sample, NOISE).heading_deg, heading) < 1e-9
 
 
 def test_a_compass_that_is_mounted_askew_reads_its_own_axis():
@@ -140,9 +140,9 @@ def test_a_level_magnetometer_gives_the_magnetic_heading(heading):
 def test_iron_adds_to_the_field_in_the_axes_of_the_sensor():
     soft = ((1.1, 0.02, 0.0), (0.0, 0.9, 0.01), (0.03, 0.0, 1.0))
     hard = (1e-6, -2e-6, 3e-6)
-    truth, mount = facing(70, 10, 20), {"roll_deg": 180.0, "yaw_deg": 30.0}
-    plain = magnetometer(**mount).measure(truth, NOISE).field
-    bent = magnetometer(**mount, soft_iron=soft, hard_iron=hard).measure(truth, NOISE).field
+    sample, mount = facing(70, 10, 20), {"roll_deg": 180.0, "yaw_deg": 30.0}
+    plain = magnetometer(**mount).measure(sample, NOISE).field
+    bent = magnetometer(**mount, soft_iron=soft, hard_iron=hard).measure(sample, NOISE).field
     assert bent == pytest.approx(np.array(soft) @ plain + hard, rel=1e-12)
 
 
@@ -180,5 +180,5 @@ def test_invalid_settings_are_refused(kind, settings, key):
 @given(yaw=st.floats(-np.pi, np.pi))
 def test_a_compass_agrees_with_the_frames(yaw):
     pose = Pose(np.zeros(3), rpy_to_quaternion(np.array([0.0, 0.0, yaw])))
-    truth = standing(pose)
-    assert apart(compass().measure(truth, NOISE).heading_deg, float(yaw_to_heading(yaw))) < 1e-9
+    sample = standing(pose)
+    assert apart(compass().measure(sample, NOISE).heading_deg, float(yaw_to_heading(yaw))) < 1e-9

@@ -17,7 +17,7 @@ PERFECT = {"conductivity_noise": 0.0, "temperature_noise": 0.0, "depth_noise": 0
 LAYERS = {"depths": [0, 20, 30], "temperature": [18, 17, 8], "salinity": [6, 6.2, 7]}
 
 
-def truth(z, water=None, tick=0, surface=0.0):
+def sample(z, water=None, tick=0, surface=0.0):
     """A robot at rest at a height."""
     built = (water or WaterConfig(profile=LAYERS)).build(9.81)
     motion = np.array([0.0, 0.0, z, 0.0, 0.0, 0.0, 1.0, *[0.0] * 6])
@@ -35,7 +35,7 @@ def probe(**settings):
 
 
 def test_a_ctd_without_noise_reads_the_profile():
-    reading = probe(**PERFECT).measure(truth(-25.0), NOISE)
+    reading = probe(**PERFECT).measure(sample(-25.0), NOISE)
     assert (reading.temperature, reading.depth) == (12.5, 25.0)
     assert reading.conductivity == pytest.approx(
         float(seawater.conductivity(6.6, 12.5, seawater.depth_to_pressure(25.0))), abs=2e-4
@@ -46,29 +46,29 @@ def test_a_ctd_without_noise_reads_the_profile():
 
 def test_standard_sea_water_conducts_as_its_definition_says():
     """42.914 mS/cm at S = 35, 15 °C (t68), no pressure (Culkin & Smith 1980)."""
-    reading = probe(**PERFECT).measure(truth(0.0, WaterConfig(profile={"temperature": 15 / 1.00024})), NOISE)
+    reading = probe(**PERFECT).measure(sample(0.0, WaterConfig(profile={"temperature": 15 / 1.00024})), NOISE)
     assert reading.conductivity == pytest.approx(42.914, abs=1e-5)
 
 
 def test_a_ctd_measures_at_its_mount():
-    assert probe(**PERFECT, position=[0, 0, -2.0]).measure(truth(-5.0), NOISE).depth == pytest.approx(7.0)
+    assert probe(**PERFECT, position=[0, 0, -2.0]).measure(sample(-5.0), NOISE).depth == pytest.approx(7.0)
 
 
 def test_a_ctd_has_no_reading_in_air_and_reads_below_the_actual_surface():
-    assert probe().measure(truth(0.01), NOISE) is None
-    assert probe().measure(truth(-1.0, surface=-2.0), NOISE) is None
-    assert probe(**PERFECT).measure(truth(-1.0, surface=0.5), NOISE).depth == 1.5
+    assert probe().measure(sample(0.01), NOISE) is None
+    assert probe().measure(sample(-1.0, surface=-2.0), NOISE) is None
+    assert probe(**PERFECT).measure(sample(-1.0, surface=0.5), NOISE).depth == 1.5
 
 
 @pytest.mark.parametrize("depth", [0.0, 6000.0, 11_000.0])
 def test_readings_are_finite_at_any_depth(depth):
-    reading = probe().measure(truth(-depth, WaterConfig()), NOISE)
+    reading = probe().measure(sample(-depth, WaterConfig()), NOISE)
     assert np.isfinite([reading.conductivity, reading.temperature, reading.salinity, reading.sound_speed]).all()
 
 
 def test_the_conductivity_of_fresh_water_is_never_negative():
     fresh = WaterConfig(profile={"temperature": 10, "salinity": 0})
-    readings = [probe().measure(truth(-3.0, fresh, tick), NOISE) for tick in range(50)]
+    readings = [probe().measure(sample(-3.0, fresh, tick), NOISE) for tick in range(50)]
     assert min(reading.conductivity for reading in readings) == 0.0
     assert all(reading.salinity >= 0 for reading in readings)
 
@@ -76,7 +76,7 @@ def test_the_conductivity_of_fresh_water_is_never_negative():
 def test_noise_has_the_configured_deviation_and_depends_on_the_seed():
     """2000 draws: the standard deviation of their standard deviation is 1.6 %."""
     sigmas = {"conductivity_noise": 0.05, "temperature_noise": 0.02, "depth_noise": 0.3}
-    ctd, still = probe(**sigmas), truth(-100.0)
+    ctd, still = probe(**sigmas), sample(-100.0)
     values = []
     for tick in range(2000):
         still.tick = tick

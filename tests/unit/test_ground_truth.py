@@ -18,7 +18,7 @@ from skerry.sensors.odometry import Odometry
 NOISE = Noise(1, "robot/truth")
 
 
-def truth(z=-5.0, heading=0.0, velocity=(0.0, 0.0, 0.0), turning=(0.0, 0.0, 0.0), surface=0.0, ground=None):
+def sample(z=-5.0, heading=0.0, velocity=(0.0, 0.0, 0.0), turning=(0.0, 0.0, 0.0), surface=0.0, ground=None):
     yaw = float(heading_to_yaw(heading))
     pose = Pose(np.array([1.0, 2.0, z]), rpy_to_quaternion(np.array([0.2, -0.3, yaw])))
     twist = Twist(np.array(velocity), np.array(turning))
@@ -39,15 +39,15 @@ def _carried(pose, twist, offset):
     return np.concatenate([there.position, there.orientation, velocity, twist.angular])
 
 
-def measure(instant, **settings):
-    return GroundTruth(link="l", frequency=10, **settings).build().measure(instant, NOISE)
+def measure(view, **settings):
+    return GroundTruth(link="l", frequency=10, **settings).build().measure(view, NOISE)
 
 
 def test_pose_and_twist_are_those_of_odometry():
-    instant = truth(velocity=(1, 2, 3), turning=(0.1, 0.2, 0.3))
+    view = sample(velocity=(1, 2, 3), turning=(0.1, 0.2, 0.3))
     mount = {"position": (1.0, 0.5, 0.2), "pitch_deg": 20.0}
-    odometry = Odometry(link="l", frequency=10, **mount).build().measure(instant, NOISE)
-    found = measure(instant, **mount)
+    odometry = Odometry(link="l", frequency=10, **mount).build().measure(view, NOISE)
+    found = measure(view, **mount)
     assert found.pose.position.tolist() == odometry.pose.position.tolist()
     assert found.pose.orientation.tolist() == odometry.pose.orientation.tolist()
     assert found.twist.linear.tolist() == odometry.twist.linear.tolist()
@@ -59,15 +59,15 @@ def test_pose_and_twist_are_those_of_odometry():
     ("velocity", "course"), [((0, 1, 0), 0), ((1, 0, 5), 90), ((0, -2, 0), 180), ((-1, 0, 0), 270), ((-1, 1, 0), 315)]
 )
 def test_the_course_is_that_of_the_velocity_over_ground(velocity, course):
-    reading = measure(truth(heading=33, velocity=velocity))
+    reading = measure(sample(heading=33, velocity=velocity))
     assert reading.course_deg == pytest.approx(course)
     assert reading.heading_deg == pytest.approx(33)
     assert reading.speed == pytest.approx(np.linalg.norm(velocity))
 
 
 def test_without_speed_over_ground_the_course_is_the_heading():
-    assert measure(truth(heading=250)).course_deg == pytest.approx(250)
-    assert measure(truth(heading=250, velocity=(0, 0, -1))).course_deg == pytest.approx(250)
+    assert measure(sample(heading=250)).course_deg == pytest.approx(250)
+    assert measure(sample(heading=250, velocity=(0, 0, -1))).course_deg == pytest.approx(250)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_without_speed_over_ground_the_course_is_the_heading():
     ],
 )
 def test_depth_and_altitude(z, surface, ground, depth, altitude):
-    reading = measure(truth(z=z, surface=surface, ground=ground))
+    reading = measure(sample(z=z, surface=surface, ground=ground))
     assert (reading.depth, reading.altitude) == pytest.approx((depth, altitude))
 
 

@@ -81,7 +81,7 @@ def crowd() -> list[RayBody]:
     return [terrain, stone, *robots]
 
 
-CROWD_MOTION = motion_of((3, 2, -14), (-6, 1, -17), (0, 8, -12), (1, -5, -15), world_directions=True)
+CROWD_MOTION = motion_of((3, 2, -14), (-6, 1, -17), (0, 8, -12), (1, -5, -15), turned=True)
 
 
 def directions(count: int, seed: int = 0) -> NDArray[np.float64]:

@@ -272,7 +272,7 @@ def test_a_large_fls_reads_the_same_in_a_thread(tmp_path: Path) -> None:
             assert mounted.sensor.execution == "thread"
             mounted.sensor.execution = execution
             _ = mounted.reading
-            world.advance(0.35)  # it sinks, and goes on after the instant that was due
+            world.advance(0.35)  # it sinks, and continues after the due tick
             seen.append((mounted.reading.time, mounted.reading.image.tobytes(), mounted.reading.cloud.points.tobytes()))
     assert seen[0] == seen[1]
     assert seen[0][0] == pytest.approx(0.3)

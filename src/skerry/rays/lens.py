@@ -44,7 +44,7 @@ class Lens:
         return 1.0 / min(self.fx, self.fy)
 
     def project(self, points: ArrayLike) -> Floats:
-        """Return the pixels (…, 2) of points (…, 3) in camera axes; NaN for points that are not in front of it."""
+        """Return the pixels (…, 2) of points (…, 3) in camera axes; NaN for points behind the camera."""
         p = np.asarray(points, np.float64)
         z = np.where(p[..., 2] > 1e-9, p[..., 2], np.nan)
         x, y = self._distort(p[..., 0] / z, p[..., 1] / z)

@@ -215,9 +215,10 @@ def _reciprocal(x: Any) -> Any:
 
 @_exact
 def _set_direction(rays: Any, j: int, x: Any, y: Any, z: Any) -> None:
-    """A ray's direction, its inverse, and two vectors across it.
+    """Set a ray's direction, its reciprocal, and two vectors perpendicular to it.
 
-    The latter after Duff et al. 2017, Building an orthonormal basis, revisited, J. Computer Graphics Techniques 6.
+    The two vectors are from Duff et al. 2017, Building an orthonormal basis, revisited, J. Computer Graphics
+    Techniques 6.
     """
     rays[_D + j], rays[_D + LANES + j], rays[_D + 2 * LANES + j] = x, y, z
     rays[_I + j], rays[_I + LANES + j], rays[_I + 2 * LANES + j] = _reciprocal(x), _reciprocal(y), _reciprocal(z)

@@ -226,7 +226,7 @@ def tile_order(rows: int, columns: int) -> NDArray[np.int32]:
 
 @dataclass(frozen=True, eq=False)
 class RayCaster:
-    """Casts rays and spheres for the sensors of one robot, at one sample."""
+    """Caster of rays and spheres for the sensors of one robot, at one sample."""
 
     scene: RayScene
     frame: Frame
@@ -295,7 +295,7 @@ class RayCaster:
 
 @dataclass(frozen=True, eq=False)
 class RayCasterBatch:
-    """Casts rays for the sensors of one robot at several samples, with one frame per sample."""
+    """Caster of rays for the sensors of one robot at several samples, with one frame per sample."""
 
     scene: RayScene
     contexts: NDArray[np.int64]  # (samples, CONTEXT_SIZE), trace contexts of the frames

@@ -187,7 +187,7 @@ def linear_light(srgb: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 class Renderer:
-    """Renders images through one lens. The next image overwrites the `light` array of the last one, but no other array.
+    """Renderer of images through one lens. Each image overwrites the `light` array of the previous one, no other array.
 
     Args:
         lens: Lens of the camera.
@@ -210,7 +210,7 @@ class Renderer:
 
     def render(
         self,
-        view: RayCaster,
+        caster: RayCaster,
         pose: Pose,
         conditions: Conditions,
         see_self: bool = False,
@@ -227,11 +227,11 @@ class Renderer:
             threads: 1 for the calling thread only; 0 for all processors. The result is the same.
             add: Whether to add the light to the light of the last image. Depth, bodies and labels are always new.
         """
-        scene, frame = view.scene, view.frame
+        scene, frame = caster.scene, caster.frame
         appearance = _appearance(scene)
         light = light_array(conditions.daylight, conditions.optics, conditions.caustics, conditions.time)
         rotation = np.ascontiguousarray(pose.rotation.astype(np.float32))
-        mask = view.mask(see_self)
+        mask = caster.mask(see_self)
         count = len(self._light)
         # new arrays for each image, because copies of them would hold the interpreter lock
         depth, bodies, labels = np.empty(count, np.float32), np.empty(count, np.int16), np.empty(count, np.uint8)

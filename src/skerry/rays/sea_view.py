@@ -58,7 +58,7 @@ class SeaView:
 
 
 def wave_spacing(wavelengths: NDArray[np.float64], amplitudes: NDArray[np.float64]) -> float:
-    """Return a grid spacing that for waves: 1/16 of their energy-weighted mean length; 0 without waves."""
+    """Return a grid spacing for waves: 1/16 of their energy-weighted mean length; 0 without waves."""
     energy = amplitudes**2
     if not energy.sum() > 0.0:
         return 0.0

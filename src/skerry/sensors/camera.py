@@ -27,7 +27,7 @@ from skerry.rays.surface import LEVEL
 from skerry.water import Water
 
 MAX_PIXELS = 4096  # along each side of an image
-BACKGROUND_PIXELS = 8192  # larger images take over a millisecond or two, and are rendered in a thread
+BACKGROUND_PIXELS = 8192  # images with more pixels take milliseconds and are rendered in a thread
 FieldOfView = Annotated[float, Field(gt=0, lt=170)]
 
 
@@ -89,11 +89,11 @@ class CameraSensor(Sensor[CameraReading]):
     def measure(self, sample: SampleView, noise: Noise) -> CameraReading:
         config = self._config
         pose = self.optical_pose(sample)
-        view = sample.rays
+        caster = sample.rays
         conditions = self.conditions(sample, pose)
-        image = self.expose(sample, view, pose, conditions)
+        image = self.expose(sample, caster, pose, conditions)
         seed = int(noise.uniform(sample.tick) * 2**52) if config.shot_noise or config.read_noise else 0
-        return self.make_reading(sample.time, view, pose, conditions, image, seed)
+        return self.make_reading(sample.time, caster, pose, conditions, image, seed)
 
     def optical_pose(self, sample: SampleView) -> Pose:
         """Return the pose of the camera's optical frame in the world: x right, y down, z forward."""
@@ -113,7 +113,7 @@ class CameraSensor(Sensor[CameraReading]):
                 self._spacing = wave_spacing(2 * np.pi / np.hypot(*waves.wavenumber.T), waves.amplitude)
         return SeaView.around(height, pose.position, self._spacing)
 
-    def expose(self, sample: SampleView, view: RayCaster, pose: Pose, conditions: Conditions) -> RenderedImage:
+    def expose(self, sample: SampleView, caster: RayCaster, pose: Pose, conditions: Conditions) -> RenderedImage:
         """Render the image. With a shutter time, average images along the camera's current motion."""
         config = self._config
         samples = config.blur_samples if config.shutter > 0 else 1
@@ -121,21 +121,21 @@ class CameraSensor(Sensor[CameraReading]):
         for k in range(samples):
             ago = config.shutter * (samples - 1 - k) / max(samples - 1, 1)
             at = _moved(pose, motion[7:10], motion[10:], -ago) if ago > 0 else pose
-            image = self.renderer.render(view, at, conditions, config.see_self, add=k > 0)
+            image = self.renderer.render(caster, at, conditions, config.see_self, add=k > 0)
         if samples > 1:
             image.light /= np.float32(samples)
         return image
 
     def detect(
-        self, view: RayCaster, pose: Pose, conditions: Conditions, image: RenderedImage
+        self, caster: RayCaster, pose: Pose, conditions: Conditions, image: RenderedImage
     ) -> tuple[ImageDetection, ...]:
         """Return the robots and objects in an image."""
         wet = pose.position[2] < conditions.sea.patch.numbers[LEVEL]
         beam = float(conditions.optics.attenuation[1]) if wet else 0.0
-        return detect(view.scene, view.frame, self.lens, pose, image.bodies, image.depth, beam)
+        return detect(caster.scene, caster.frame, self.lens, pose, image.bodies, image.depth, beam)
 
     def make_reading(
-        self, time: float, view: RayCaster, pose: Pose, conditions: Conditions, image: RenderedImage, seed: int
+        self, time: float, caster: RayCaster, pose: Pose, conditions: Conditions, image: RenderedImage, seed: int
     ) -> CameraReading:
         """Return the reading of an image. It keeps the image's arrays except `light`.
 
@@ -149,14 +149,14 @@ class CameraSensor(Sensor[CameraReading]):
         """
         config = self._config
         gain = metered_gain(image.light) if config.exposure == "auto" else 2.0**config.exposure
-        detections = self.detect(view, pose, conditions, image) if config.detections else ()
+        detections = self.detect(caster, pose, conditions, image) if config.detections else ()
         return CameraReading(
             time,
             encode_srgb(image.light, gain, config.shot_noise, config.read_noise, seed),
             image.depth,
             image.bodies,
             image.labels,
-            view.scene.names,
+            caster.scene.names,
             self.lens.matrix,
             np.array(self.lens.distortion),
             gain,

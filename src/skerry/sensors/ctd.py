@@ -48,7 +48,7 @@ class CtdSensor(BatchSensor[CtdReading]):
         config, times, column = self._config, sensor_view.times, sensor_view.water.column
         depth = sensor_view.depth(sensor_view.motion(config.link, self._offset)[:, :3])
         errors = noise.normals(sensor_view.ticks, 3)
-        seen = np.column_stack(
+        measured = np.column_stack(
             [
                 np.maximum(column.conductivity(depth) + config.conductivity_noise * errors[:, 0], 0.0),
                 column.temperature(depth) + config.temperature_noise * errors[:, 1],
@@ -57,9 +57,11 @@ class CtdSensor(BatchSensor[CtdReading]):
         )
 
         def columns() -> ReadingColumns:
-            return ReadingColumns(time=times, conductivity=seen[:, 0], temperature=seen[:, 1], depth=seen[:, 2])
+            return ReadingColumns(
+                time=times, conductivity=measured[:, 0], temperature=measured[:, 1], depth=measured[:, 2]
+            )
 
-        return Readings(len(times), lambda k: CtdReading(times[k], *seen[k].tolist()), columns, depth >= 0.0)
+        return Readings(len(times), lambda k: CtdReading(times[k], *measured[k].tolist()), columns, depth >= 0.0)
 
 
 class Ctd(SensorConfig):

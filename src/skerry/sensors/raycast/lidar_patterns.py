@@ -84,9 +84,9 @@ class Rosette(LidarPattern):
         The next scan continues where this one ends.
         """
         rate = self.points_per_second / self.lines
-        place = (round(time * rate) + np.arange(self.points_of_line(frequency))) / rate
+        elapsed = (round(time * rate) + np.arange(self.points_of_line(frequency))) / rate
         lag = np.arange(self.lines)[:, None] / self.lines
-        first, second = (place * self.rates[0]) % 1.0, (place * self.rates[1] + lag) % 1.0
+        first, second = (elapsed * self.rates[0]) % 1.0, (elapsed * self.rates[1] + lag) % 1.0
         breadth, lowest, highest = self.view_deg
         middle, half = 0.5 * (highest + lowest), 0.5 * (highest - lowest)
         if self.shape == "ellipse":

@@ -29,7 +29,7 @@ Singles = NDArray[np.float32]
 Bytes = NDArray[np.uint8]
 Reading = TypeVar("Reading", covariant=True)
 
-BACKGROUND_RAYS = 8192  # larger sonars take over a millisecond or two per ping, and are measured in a thread
+BACKGROUND_RAYS = 8192  # sonars with more rays take milliseconds per ping and are measured in a thread
 NEPER = np.log(10.0) / 10.0  # natural logarithm of a power ratio of 1 dB
 
 # ------------------------------------------------------------------------------------------------ settings
