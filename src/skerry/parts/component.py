@@ -9,9 +9,10 @@ from pydantic import Field
 
 from skerry.core.config import Config, KindConfig, Vector3
 from skerry.core.frames import OPTICAL_IN_BODY, Pose, inverse, multiply, rpy_to_quaternion
+from skerry.parts.rebindable import Rebindable
 
 
-class Component(ABC):  # noqa: B024  (the base class of each family has the abstract methods)
+class Component(Rebindable, ABC):
     """Part of a robot or of the world. Its state is bytes, which a snapshot stores.
 
     State that native code uses is kept in the engine and is not repeated here.

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from skerry.core.config import Vector3
 from skerry.core.errors import SkerryError
 from skerry.parts.native_controller import index_in_userdata
+from skerry.parts.rebindable import Rebindable
 from skerry.ropes import layout as at
 from skerry.ropes.config import RopeConfig
 from skerry.ropes.system import lay
@@ -23,7 +24,7 @@ Phase = Literal["hanging", "pulley", "carrying"]
 PHASES: tuple[Phase, Phase, Phase] = ("hanging", "pulley", "carrying")
 
 
-class Rope:
+class Rope(Rebindable):
     """Rope of a world, with nodes from its start to its end. Its whole state is part of the world's state.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from skerry.core.errors import UnknownName, did_you_mean
 from skerry.core.frames import Pose, Twist, rotate
 from skerry.core.frames import inverse as inverse_of
 from skerry.parts.ownership import check_source
+from skerry.parts.rebindable import Rebindable, rebind_all
 from skerry.physics.engine import Engine
 from skerry.physics.model import LinkHandle
 from skerry.scenario.vehicle import Vehicle
@@ -31,7 +32,7 @@ class Parts(dict[str, Any]):
 
 
 @dataclass(eq=False)
-class BodyTree:
+class BodyTree(Rebindable):
     """Tree of bodies in one world of an engine: a robot or an object.
 
     `world` is the index of the world in the engine, `root` the index of the root body.
@@ -118,6 +119,14 @@ class Robot(BodyTree):
             self.keyboard.release_all()
         for actuator in self.actuators.values():
             actuator.owner = source
+
+    def rebind(self, successor: Self) -> None:
+        """Rebind the parts, then the robot; see `Rebindable`."""
+        rebind_all(self.actuators, successor.actuators)
+        rebind_all(self.sensors, successor.sensors)
+        rebind_all(self.controllers, successor.controllers)
+        rebind_all(self.acoustics, successor.acoustics)
+        super().rebind(successor)
 
     def joint_position(self, joint: str) -> float:
         """Return the position of a joint: angle of a hinge, rad, or travel of a slide, m."""

@@ -17,6 +17,7 @@ from skerry.core.frames import Pose
 from skerry.core.noise import Noise
 from skerry.parts.component import Component
 from skerry.parts.observer import Observer
+from skerry.parts.rebindable import Rebindable, rebind_all
 from skerry.parts.watchdog import Watchdog
 from skerry.physics.carry_over import carry_over_state, common_bodies
 from skerry.physics.engine import Engine
@@ -27,7 +28,7 @@ from skerry.scenario import Scenario
 from skerry.scenario.merging import to_plain
 from skerry.terrain import Terrain
 from skerry.water import Water, WaterSample
-from skerry.world.changes import Change, apply_changes, rebind
+from skerry.world.changes import Change, apply_changes
 from skerry.world.events import build_events
 from skerry.world.mounted_controller import MountedController, run_controllers
 from skerry.world.particles import FieldParticles
@@ -90,8 +91,8 @@ class WorldParts:
     rebuild: Callable[[Mapping[str, Any]], World]
 
 
-class World:
-    """One deterministic world. `skerry.load` builds it; close it, or use it in a `with` block.
+class World(Rebindable):
+    """Deterministic world, built by `skerry.load`. Close it, or use it in a `with` block.
 
     Attributes:
         scenario: The scenario, with all changes since the world was built.
@@ -361,7 +362,7 @@ class World:
 
     def _check_positions(self) -> None:
         """Raise an error if a robot or moving object is outside the grid of a current or wind."""
-        moving = [name for name, thing in self.scenario.objects.items() if thing.motion == "dynamic"]
+        moving = [name for name, config in self.scenario.objects.items() if config.motion == "dynamic"]
         trees = {f"the robot {name!r}": robot for name, robot in self.robots.items()}
         trees |= {f"the object {name!r}": self.objects[name] for name in moving}
         if trees:
@@ -449,7 +450,14 @@ class World:
             raise
         new.changes, new._initial_scenario = changes, self._initial_scenario
         self._engine.close()
-        rebind(self, new)
+        self.rebind(new)
+
+    def rebind(self, successor: Self) -> None:
+        """Rebind robots with their parts, objects and ropes, then the world; see `Rebindable`."""
+        rebind_all(self.robots, successor.robots)
+        rebind_all(self.objects, successor.objects)
+        rebind_all(self.ropes, successor.ropes)
+        super().rebind(successor)
 
     def _copy_state(self, former: World) -> None:
         """Copy the state of all parts that both worlds have."""
