@@ -44,7 +44,7 @@ class DatasetOptions:
             raise SkerryError(f"a dataset has 1 to 1000000 images, not {self.count}")
         if not 0 < self.nearest <= self.farthest:
             raise SkerryError(
-                f"the distances {self.nearest:g} m to {self.farthest:g} m are no range; give 0 < nearest <= farthest"
+                f"the distances {self.nearest:g} m to {self.farthest:g} m are not a range; give 0 < nearest <= farthest"
             )
 
 

@@ -189,7 +189,7 @@ class Jet:
 
 @dataclass
 class Law(Component):
-    """One law on one link: native functions, constants, and the initial state in userdata."""
+    """Law on one link: native functions, constants, and the initial state in userdata."""
 
     constants: NDArray[np.float64]
     force: Any = None  # called whenever the integrator needs forces

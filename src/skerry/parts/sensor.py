@@ -61,7 +61,7 @@ class RopeView(Protocol):
 
 
 class SampleView(Protocol):
-    """One noise-free sample of the world, as one robot sees it: the input of sensors and controllers.
+    """Noise-free sample of the world for one robot: the input of sensors and controllers.
 
     Poses and twists are in the world frame (ENU). The twist of a link is that of its origin.
 
@@ -321,7 +321,7 @@ class Readings(Sequence[Reading]):
         return Readings(
             sum(map(len, parts)),
             make,
-            (lambda: ReadingColumns.concat([give() for give in columns])) if len(columns) == len(parts) else None,
+            (lambda: ReadingColumns.concat([get() for get in columns])) if len(columns) == len(parts) else None,
             None if all(part.valid is None for part in parts) else np.concatenate(valid),
             parts[0].batch_key,
         )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False, slots=True)
 class StateChannel:
-    """One number of the engine's state with a linear conversion.
+    """Number of the engine's state with a linear conversion.
 
     The value is `offset` + `scale` · (state − `zero`) / `span`.
     """

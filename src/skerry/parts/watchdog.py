@@ -64,7 +64,7 @@ class Watchdog:
 
     @property
     def received_frequency(self) -> float:
-        """One over the time since the last message, Hz; 0 before the first message, infinite at its tick."""
+        """Inverse of the time since the last message, Hz; 0 before the first message, infinite at its tick."""
         if self._clock is None or not self.is_active:
             return 0.0
         elapsed = (self._clock.tick - self._last) * float(self._clock.step)

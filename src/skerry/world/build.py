@@ -45,7 +45,7 @@ from skerry.world.ropes import ROPES, build_ropes, rope_plans, ropes_for_rays
 from skerry.world.sampling.mounted_sensor import MountedSensor
 from skerry.world.sampling.sample import LiveState
 from skerry.world.sampling.sample_buffer import SampleBuffer
-from skerry.world.sampling.sensor_view import RobotSampleView
+from skerry.world.sampling.sample_view import RobotSampleView
 from skerry.world.start import set_initial_commands
 from skerry.world.world import World, WorldParts
 
@@ -454,13 +454,13 @@ def _robot_body(
 
 
 def _object_body(scenario: Scenario, name: str, terrain: Terrain | None) -> Body:
-    thing = scenario.objects[name]
+    config = scenario.objects[name]
     try:
-        forces = thing.forces(_ground_below(thing.pose.build(), terrain))
+        forces = config.forces(_ground_below(config.pose.build(), terrain))
     except SkerryError as error:
         raise SkerryError(f"objects.{name}: {error}") from None
-    laws: dict[str, LawBuilder] = {part: partial(_build_force, config) for part, config in forces.items()}
-    return Body(name, thing.robot(name), thing.pose.build(), laws, motion=thing.motion, friction=thing.friction)
+    laws: dict[str, LawBuilder] = {part: partial(_build_force, force) for part, force in forces.items()}
+    return Body(name, config.robot(name), config.pose.build(), laws, motion=config.motion, friction=config.friction)
 
 
 def _ground_below(pose: Pose, terrain: Terrain | None) -> float | None:

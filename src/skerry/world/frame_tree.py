@@ -141,9 +141,9 @@ class FrameTree:
             for part, settings in robot.vehicle.config.sensors.items():
                 if (frame := self.sensor(name, part, settings)) != self.link(name, settings.link):
                     yield Transform(self.link(name, settings.link), frame, sensor_pose(settings))
-        for name, thing in self._world.objects.items():
+        for name, body in self._world.objects.items():
             if self._world.scenario.objects[name].motion == "static":
-                yield Transform(self.map, self._object(name), thing.pose)
+                yield Transform(self.map, self._object(name), body.pose)
 
     def snapshot(self) -> FrameSnapshot:
         """Return the present state of all frames that may change."""
@@ -186,9 +186,9 @@ class FrameTree:
                     parent, child = robot.links[joint.parent], robot.links[joint.child]
                     pairs.append(((parent.body, parent.offset), (child.body, child.offset)))
                     names.append((self.link(name, joint.parent), self.link(name, joint.child)))
-        for name, thing in self._world.objects.items():
+        for name, body in self._world.objects.items():
             if self._world.scenario.objects[name].motion != "static":
-                pairs.append(((NO_BODY, Pose.identity()), (thing.root, Pose.identity())))
+                pairs.append(((NO_BODY, Pose.identity()), (body.root, Pose.identity())))
                 names.append((self.map, self._object(name)))
         trees = [*self._world.robots.values(), *self._world.objects.values()]
         self._motion = trees[0].engine.motions(trees[0].world)[0] if trees else np.empty((0, 7))

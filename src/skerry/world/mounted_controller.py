@@ -12,7 +12,7 @@ from skerry.parts.native_controller import NativeController
 from skerry.parts.ownership import commanding_as
 from skerry.physics.engine import Engine
 from skerry.world.robot import Robot
-from skerry.world.sampling.sensor_view import RobotSampleView
+from skerry.world.sampling.sample_view import RobotSampleView
 
 
 @dataclass(frozen=True)

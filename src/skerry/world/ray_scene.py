@@ -88,12 +88,13 @@ def bodies_for_rays(loaded: LoadedScenario, model: Model, terrain: Terrain | Non
         ground = scenario.terrain.material if scenario.terrain is not None else None
         materials = tuple(find_material(name, own, instead=ground) for name in terrain.materials)
         found.append(RayBody("terrain", "", terrain.triangles(), materials))
-    for name, thing in scenario.objects.items():
+    for name, config in scenario.objects.items():
         visuals = [
             (Pose.identity(), shape, find_material(shape.material, own, _colour(shape)))
-            for shape in thing.robot(name).links["body"].visuals
+            for shape in config.robot(name).links["body"].visuals
         ]
-        found.append(_ray_body(f"objects/{name}", name, visuals, model.roots[name], OBJECT_BIT, thing.category or name))
+        category = config.category or name
+        found.append(_ray_body(f"objects/{name}", name, visuals, model.roots[name], OBJECT_BIT, category))
     for number, name in enumerate(scenario.robots):
         bits = robot_bit(number)
         category = Path(scenario.robots[name].vehicle).name

@@ -101,14 +101,14 @@ def _full_length(plan: RopePlan, winch: WinchActuator | None) -> float:
 
 
 def _locate(
-    model: Model, engine: Engine, robot: str | None, place: str | Vector3, point: Vector3
+    model: Model, engine: Engine, robot: str | None, attachment: str | Vector3, point: Vector3
 ) -> tuple[int, NDArray[np.float64], NDArray[np.float64]]:
     """Return the body that a rope is tied to, the point on that body, and the point in the world.
 
     A rope of a robot searches the links of that robot first.
     """
-    own = robot is not None and isinstance(place, str) and place in model.links[robot]
-    body, on_body, _, _ = attachment_point(model, place, point, robot if own else None)
+    own = robot is not None and isinstance(attachment, str) and attachment in model.links[robot]
+    body, on_body, _, _ = attachment_point(model, attachment, point, robot if own else None)
     return body, on_body, Pose.of(engine.motion(0, body)[:7]).transform(on_body)
 
 

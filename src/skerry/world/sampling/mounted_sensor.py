@@ -19,10 +19,10 @@ from skerry.world.sampling.ray_trail import RayTrail
 from skerry.world.sampling.reading_state import LatestReading, load_state
 from skerry.world.sampling.sample import SampleCopy
 from skerry.world.sampling.sample_buffer import DueSamples, SampleBuffer
+from skerry.world.sampling.sample_view import RobotSampleView
 from skerry.world.sampling.sensor_jobs import NO_GENERATION, SensorJobs, WarmUp
 from skerry.world.sampling.sensor_schedule import SensorSchedule
-from skerry.world.sampling.sensor_view import RobotSampleView
-from skerry.world.sampling.sensor_views import RobotSensorView
+from skerry.world.sampling.sensor_view import RobotSensorView
 
 Deliver: TypeAlias = Callable[[Sequence[int], Sequence[Any]], None]
 """Callback with the ticks of due samples, in order, and the reading of each, or None."""

@@ -18,7 +18,7 @@ from skerry.rays import RayCasterBatch
 from skerry.water import Water
 from skerry.water.flow import DENSITY, HEAD, HEIGHT, NEED_HEAD, ROWS
 from skerry.world.sampling.sample_buffer import DueSamples, EngineSamples, SampleBuffer
-from skerry.world.sampling.sensor_view import BEFORE, NOW, RobotSampleView
+from skerry.world.sampling.sample_view import BEFORE, NOW, RobotSampleView
 
 Floats = NDArray[np.float64]
 
