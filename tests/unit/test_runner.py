@@ -310,7 +310,7 @@ def test_another_world_may_follow_and_one_that_cannot_be_built_changes_nothing()
         assert world.time < 1.0
         assert runner.successor is built[0]
         assert built[0].scenario == world.scenario.model_copy(update={"seed": 5})
-        with built[0], pytest.raises(SkerryError, match="cannot be exchanged"):
+        with built[0], pytest.raises(SkerryError, match="cannot load another world"):
             LoadWorld("demo").apply(Runner(built[0]))
 
 

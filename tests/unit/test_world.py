@@ -681,7 +681,7 @@ def test_worlds_of_another_structure_are_refused(layer: dict[str, Any]) -> None:
 def test_a_batch_of_nothing_or_of_uneven_lists_is_refused() -> None:
     with pytest.raises(SkerryError, match="at least one seed"):
         skerry.load_batch(scenario(), [])
-    with pytest.raises(SkerryError, match="a batch of 2 seeds needs as many overrides, not 1"):
+    with pytest.raises(SkerryError, match="a batch of 2 seeds needs 2 overrides, not 1"):
         skerry.load_batch(scenario(), [1, 2], [None])
 
 
