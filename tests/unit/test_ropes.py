@@ -75,7 +75,7 @@ def test_a_bad_rope_of_a_vehicle_is_refused_with_a_message(rope: dict[str, Any],
         ({"minimum_length": 20}, "must not exceed `rope_length`"),
         ({"target_length": 11}, "`target_length` 11.0 m must be between"),
         ({"start_length": 0.01}, "`start_length` 0.01 m must be between"),
-        ({"speed": 9}, "more than `maximum_speed`"),
+        ({"speed": 9}, "must not exceed `maximum_speed`"),
     ],
 )
 def test_a_bad_winch_is_refused_with_a_message(winch: dict[str, Any], words: str) -> None:
