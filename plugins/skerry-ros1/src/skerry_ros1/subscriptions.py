@@ -82,7 +82,7 @@ class Subscriptions:
                 await self._receive(topic, uri)
             except (OSError, ProtocolError, BadMessage, Fault) as error:
                 self._warning_log.warn(f"{topic} from {uri}: {error or type(error).__name__}; retrying")
-            except Exception as error:  # an error of a callback must not end the connection for ever
+            except Exception as error:  # an error of a callback must not end the subscription
                 self._warning_log.warn(f"{topic} from {uri}: {error!r}", with_traceback=True)
             await asyncio.sleep(pause)
             pause = FIRST_PAUSE if loop.time() - begun > 2 * LONGEST_PAUSE else min(2 * pause, LONGEST_PAUSE)

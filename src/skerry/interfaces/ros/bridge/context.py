@@ -28,7 +28,7 @@ logger = logging.getLogger("skerry")
 
 @dataclass(eq=False)
 class BridgeContext:
-    """One world on one bus."""
+    """Context of the features: the world, its bus, and the settings of the interface."""
 
     config: Ros
     world: World

@@ -19,7 +19,7 @@ NODE: Final = "/skerry"
 """Name of the simulator's node in the ROS graph."""
 
 PLUGINS: Final = {"tcpros": 'ROS 1 over TCPROS is a plug-in; install it with: pip install "skerry[ros1]"'}
-"""Kinds of transports that a plug-in adds, each with the advice for users who have not installed it."""
+"""Kinds of transports that a plug-in adds, each with the advice for an installation without the plug-in."""
 
 
 class TransportFamily(Family):
