@@ -132,7 +132,7 @@ def _check_package(name: str, extra: str | None = None, purpose: str = "") -> Fi
         pass
     if extra is not None:
         return Finding(name, None, f"not installed; for {purpose}: pip install 'skerry[{extra}]'")
-    if name == "embreex":  # some machines have no wheel of it; the own tracer replaces it
+    if name == "embreex":  # some machines have no wheel of it; Skerry's own tracer replaces it
         return Finding(name, None, "not installed; rays are traced at about half the speed")
     return Finding(name, False, f"not installed; run `pip install {name}`")
 

@@ -34,8 +34,8 @@ def import_vehicle(
 ) -> None:
     """Make a vehicle from another program's file: links, joints, masses, meshes, sensors.
 
-    Buoyancy, added mass and drag that the file does not give are estimated from its shapes. Each estimate stands in
-    vehicle.yaml with its likely error. Every estimate and every omission is printed.
+    Buoyancy, added mass and drag that the file does not give are estimated from its shapes. vehicle.yaml
+    contains each estimate with its likely error. Every estimate and every omission is printed.
 
     **Examples**
 

@@ -15,7 +15,7 @@ from skerry.physics.shapes import SlenderHull
 SEA_WATER = 1025.0
 """Density of sea water, kg/m³; the default of a scenario."""
 MIN_VOLUME_SHARE = 0.002
-"""Share of the robot's volume below which a body gets no forces of the water."""
+"""Share of the robot's volume below which a body gets no hydrodynamic forces."""
 NEARLY_NEUTRAL = (0.6, 1.6)
 """Range of displaced mass over own mass in which a vehicle is assumed to be neutrally buoyant: shapes are inexact."""
 MAX_SHIFT = 0.25
@@ -68,7 +68,7 @@ def suggest_hydrodynamics(
     wet = {carrier: solid for carrier, solid in solids.items() if solid.volume >= MIN_VOLUME_SHARE * total}
     afloat = wet if floats is None else floats
     notes += [
-        f"{carrier}: its volume of {1000 * solid.volume:.3g} litres is too small; it gets no forces of the water"
+        f"{carrier}: its volume of {1000 * solid.volume:.3g} litres is too small; it gets no hydrodynamic forces"
         for carrier, solid in solids.items()
         if carrier not in wet
     ]

@@ -1,4 +1,4 @@
-"""Check of a robot from another format by the rules of URDF: names, tree, inertias."""
+"""Check that a robot from another format follows the rules of URDF: names, tree, inertias."""
 
 from __future__ import annotations
 

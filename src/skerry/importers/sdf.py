@@ -77,7 +77,7 @@ class SdfReader(XmlVehicleReader):
 
         Args:
             name: Name of the link.
-            above: Links that are being resolved, to detect a circle.
+            above: Links that are being resolved, to detect a cycle.
         """
         if name in self.poses:
             return self.poses[name]
@@ -87,7 +87,7 @@ class SdfReader(XmlVehicleReader):
         if base and base != "__model__":
             if base not in self.links or base in above:
                 assert element is not None
-                hint = "relative_to must name a link, without a circle"
+                hint = "relative_to must name a link, without a cycle"
                 self.add_fault(element, "is relative to an unknown frame", base, hint)
             else:
                 own = self.link_pose(base, (*above, name)) @ own

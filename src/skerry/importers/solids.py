@@ -200,7 +200,7 @@ def _project(grid: Flags, axes: Sequence[Floats], cell: Floats, centre: Floats) 
             seen = seen.T  # makes axis i the rows
         area = float(cell[i] * cell[j])
         areas[k] = area * seen.sum()
-        # A rotation about j moves this area along k with ω times the distance along i, and the reverse for i.
+        # A rotation ω about j moves this area along k at ω times the distance along i; about i, along j.
         turning_integrals[j] += area * float((np.abs(axes[i] - centre[i]) ** 3) @ seen.sum(axis=1))
         turning_integrals[i] += area * float((np.abs(axes[j] - centre[j]) ** 3) @ seen.sum(axis=0))
     return areas, turning_integrals

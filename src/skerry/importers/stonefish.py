@@ -34,7 +34,7 @@ SENSORS = {
 _PACKAGE = re.compile(r"\$\(find ([\w-]+)\)")
 _VALUE = re.compile(r"\$\((?:arg|param) \w+\)")
 DRY = {"surface", "aerodynamic"}
-"""Physics modes of Stonefish without forces of the water."""
+"""Physics modes of Stonefish without hydrodynamic forces."""
 THRUSTERS = {"thruster", "simple_thruster", "propeller"}
 
 

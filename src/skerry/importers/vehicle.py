@@ -76,7 +76,7 @@ def import_vehicle(
 
 
 def complete_draft(draft: VehicleDraft, neutral: bool = False) -> None:
-    """Add parts that the file lacks: masses, limits, forces of the water, actuators, odometry."""
+    """Add parts that the file lacks: masses, limits, hydrodynamic forces, actuators, odometry."""
     solids = measure_solids(draft.robot)
     floats = None if draft.floats is None else measure_buoyancy(draft.robot, draft.floats)
     draft.robot = remove_zero_limits(add_missing_masses(draft.robot, solids, draft.notes), draft.notes)

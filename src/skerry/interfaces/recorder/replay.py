@@ -20,7 +20,7 @@ from skerry.runner import Runner
 from skerry.world import build_world
 
 LATCHED_TOPICS: Final = {"/tf_static"}
-"""Topics that are published as latched, because a recording does not store it."""
+"""Topics that are published as latched, so that late subscribers receive them too."""
 
 
 class WorldDiffers(SkerryError):
