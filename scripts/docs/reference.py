@@ -1,4 +1,4 @@
-"""Pages of the documentation that are made of the code itself: settings of every kind, the command line, messages."""
+"""Generated pages of the documentation: settings of every kind, command line, ROS messages and validation tests."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from pydantic_core import PydanticUndefined
 
 SOURCES = Path(__file__).parents[2] / "src"
 SIMPLE = {float: "number", int: "integer", str: "text", bool: "true or false", Path: "path", type(None): "null"}
-MOST_KEYS = 9
-"""Of a mapping, to be named where it is used; a longer one has a table of its own."""
+MAX_KEYS = 9
+"""Most keys of a mapping that are listed in the type column; longer mappings have their own table."""
 BOUNDS = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
 
 
 def families() -> list[Any]:
-    """All families of kinds, found in the modules that make one."""
+    """Return all families of kinds, found in the modules that define one."""
     from skerry.core.config import Family
 
     found: dict[str, Family] = {}
@@ -37,7 +37,7 @@ def families() -> list[Any]:
 
 
 def settings_page() -> str:
-    """Every kind of every family, with its settings."""
+    """Return the page with the settings of every kind of every family."""
     from skerry.core.geo import GeoReference
     from skerry.ropes.config import RopeConfig
     from skerry.scenario.events import EventConfig
@@ -50,8 +50,8 @@ def settings_page() -> str:
     lines = [
         "# Settings of every kind",
         "",
-        "Made of the code at the build of this site. What a setting is for, with its equation, is on the page of its",
-        "part; here is all there is, at a glance. Files name a part by its `kind`.",
+        "This page is generated from the code and lists all settings. The page of each part explains them, with",
+        "equations. A file selects a part by its `kind`.",
         "",
         "## Files",
         "",
@@ -60,7 +60,7 @@ def settings_page() -> str:
         ("A scenario", Scenario),
         ("A robot in a scenario", RobotConfig),
         ("A pose", PoseConfig),
-        ("A place on Earth", GeoReference),
+        ("A reference point on the Earth", GeoReference),
         ("The water", WaterConfig),
         ("An object", ObjectConfig),
         ("An event", EventConfig),
@@ -72,7 +72,7 @@ def settings_page() -> str:
         lines += [f"## {family.name.replace('_', ' ').capitalize()}", ""]
         for kind in family.kinds():
             model = family.find(kind)
-            # The family stands in the heading, since a word may be a kind of two of them.
+            # The heading contains the family, because two families can have a kind of the same name.
             lines += [f"### {kind} ({family.name.replace('_', ' ')})", "", *_described(model), *table(model)]
     return "\n".join(lines) + "\n"
 
@@ -83,9 +83,9 @@ def _described(model: type[BaseModel]) -> list[str]:
 
 
 def table(model: type[BaseModel]) -> list[str]:
-    """A table of a model's fields."""
+    """Return the lines of a table of a model's fields."""
     rows = [
-        f"| `{name}` | {_cell(words(field.annotation, field.metadata))} | {_cell(default(field))} | "
+        f"| `{name}` | {_cell(type_text(field.annotation, field.metadata))} | {_cell(default(field))} | "
         f"{_cell(field.description or '')} |"
         for name, field in model.model_fields.items()
         if name != "kind"
@@ -100,14 +100,14 @@ def _cell(text: str) -> str:
 
 
 def default(field: FieldInfo) -> str:
-    """As a file would write it."""
+    """Return the default of a field as a file would contain it."""
     if field.is_required():
-        return "*needed*"
+        return "*required*"
     value = field.get_default(call_default_factory=True, validated_data={})
     if value is None or value is PydanticUndefined:
         return ""
     if isinstance(value, BaseModel):
-        return "its own"
+        return "its defaults"
     if isinstance(value, bool):
         return str(value).lower()
     text = str(value.value if hasattr(value, "value") else value)
@@ -116,8 +116,8 @@ def default(field: FieldInfo) -> str:
     return f"`{text}`" if text and len(text) < 60 else ""
 
 
-def words(annotation: Any, metadata: Any = ()) -> str:
-    """A type in words."""
+def type_text(annotation: Any, metadata: Any = ()) -> str:
+    """Return a type as text."""
     from skerry.core.config import Family
 
     family = next((item for item in metadata if isinstance(item, Family)), None)
@@ -126,34 +126,34 @@ def words(annotation: Any, metadata: Any = ()) -> str:
     origin, arguments = get_origin(annotation), get_args(annotation)
     bounds = "".join(_bounds(metadata))
     if origin is Annotated:
-        return words(arguments[0], (*arguments[1:], *metadata))
+        return type_text(arguments[0], (*arguments[1:], *metadata))
     if origin is Literal:
-        return " or ".join(f"`{word}`" for word in arguments)
+        return " or ".join(f"`{value}`" for value in arguments)
     if origin in {Union, types.UnionType}:
-        return " or ".join(words(argument, metadata) for argument in arguments if argument is not type(None))
+        return " or ".join(type_text(argument, metadata) for argument in arguments if argument is not type(None))
     if origin is tuple and len(arguments) == 2 and arguments[1] is Ellipsis:
-        return f"list of {words(arguments[0])}"
+        return f"list of {type_text(arguments[0])}"
     if origin is tuple:
-        alike = len(set(arguments)) == 1
-        return f"{len(arguments)} × {words(arguments[0])}" if alike else ", ".join(map(words, arguments))
+        same = len(set(arguments)) == 1
+        return f"{len(arguments)} × {type_text(arguments[0])}" if same else ", ".join(map(type_text, arguments))
     if origin in {list, set, frozenset}:
-        return f"list of {words(arguments[0])}"
+        return f"list of {type_text(arguments[0])}"
     if origin is dict:
-        return f"mapping {words(arguments[0])} → {words(arguments[1])}"
+        return f"mapping {type_text(arguments[0])} → {type_text(arguments[1])}"
     if annotation in SIMPLE:
         return SIMPLE[annotation] + bounds
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         keys = [f"`{name}`" for name in annotation.model_fields if name != "kind"]
-        return f"mapping of {', '.join(keys)}" if 0 < len(keys) <= MOST_KEYS else "mapping"
+        return f"mapping of {', '.join(keys)}" if 0 < len(keys) <= MAX_KEYS else "mapping"
     name = getattr(annotation, "__name__", "value")
     return {"Fraction": "number or fraction", "object": "value"}.get(name, name) + bounds
 
 
 def _bounds(metadata: Any) -> Iterator[str]:
     for item in metadata:
-        for inner in getattr(item, "metadata", [item]):  # a Field inside of Annotated
-            for word, sign in BOUNDS.items():
-                if (limit := getattr(inner, word, None)) is not None:
+        for inner in getattr(item, "metadata", [item]):  # a Field inside Annotated
+            for name, sign in BOUNDS.items():
+                if (limit := getattr(inner, name, None)) is not None:
                     yield f" {sign} {limit:g}" if isinstance(limit, int | float) else f" {sign} {limit}"
 
 
@@ -161,7 +161,7 @@ def _bounds(metadata: Any) -> Iterator[str]:
 
 
 def cli_page() -> str:
-    """What `skerry COMMAND --help` says, as a page."""
+    """Return the page with the output of `skerry COMMAND --help` for all commands."""
     import typer
 
     from skerry.cli import app
@@ -170,7 +170,7 @@ def cli_page() -> str:
     lines = [
         "# The command line",
         "",
-        "Made of the code at the build of this site; `skerry COMMAND --help` says the same.",
+        "This page is generated from the code; `skerry COMMAND --help` prints the same.",
         "",
     ]
     for name, command in group.commands.items():
@@ -193,15 +193,15 @@ def cli_page() -> str:
 
 
 def messages_page() -> str:
-    """All ROS types that ship with Skerry, by their definitions."""
+    """Return the page with the definitions of all shipped ROS types."""
     from skerry.interfaces.ros.messages.type_store import SHIPPED, TypeStore
 
     type_store = TypeStore()
     lines = [
         "# Messages",
         "",
-        "All types of ROS 2 that ship with Skerry, made of their definitions at the build of this site. Which",
-        "topic has which is on [the page on ROS](../ros.md#profiles), as is how to [add your own](../ros.md#messages).",
+        "All ROS 2 types that ship with Skerry, generated from their definitions. The page on ROS lists the",
+        "[topics with their types](../ros.md#profiles) and shows how to [add your own types](../ros.md#messages).",
         "",
     ]
     for folder, title in (("msg", "Messages of topics"), ("srv", "Services"), ("action", "Actions")):
@@ -215,7 +215,7 @@ def messages_page() -> str:
 
 
 def _definition(path: Path) -> list[str]:
-    """Without comments and empty lines."""
+    """Return the lines of a definition without comments and empty lines."""
     bare = (line.split("#")[0].rstrip() for line in path.read_text(encoding="utf-8").splitlines())
     return [line for line in bare if line] or ["(empty)"]
 
@@ -224,12 +224,12 @@ def _definition(path: Path) -> list[str]:
 
 
 def validation_page() -> str:
-    """Every physical claim that a test holds the simulator to, with its formula, source and tolerance."""
+    """Return the page with every validation test: its claim, and the formula, source and tolerance."""
     lines = [
         "# Validation",
         "",
-        "Made of `tests/validation` at the build of this site: one claim a row, with the formula or the published",
-        "source that it is held against, and why its tolerance is what it is. All of them run at every change.",
+        "This page is generated from `tests/validation`. Each row is one claim, with the formula or the published",
+        "source that it is compared with, and the reason for its tolerance. All of them run at every change.",
         "",
     ]
     for path in sorted((SOURCES.parent / "tests" / "validation").glob("test_*.py")):
@@ -244,9 +244,9 @@ def validation_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _as_text(words: str) -> str:
-    """Formulas hold signs that Markdown would take for its own."""
-    return re.sub(r"([\\|*_<>\[\]])", r"\\\1", words)
+def _as_text(text: str) -> str:
+    """Escape characters of formulas that Markdown would interpret."""
+    return re.sub(r"([\\|*_<>\[\]])", r"\\\1", text)
 
 
 PAGES = {

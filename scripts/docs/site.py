@@ -1,4 +1,4 @@
-"""The build of the documentation site: adds pages that are made of the code, and files from outside of docs/."""
+"""Build hooks of the documentation site: they add the generated pages, and files from outside docs/."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 from reference import PAGES
 
 ROOT = Path(__file__).parents[2]
-PLACES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
-"""Files of the repository's root, and where they are on the site."""
+SITE_PATHS = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+"""Files of the repository's root, and their paths on the site."""
 
 
 def on_config(config: Any) -> Any:
-    """Let pages that nobody has given a place in the navigation stand at its end, so that none is lost."""
+    """Append pages that are missing in the navigation to its end, so that every page is reachable."""
     listed = set(_pages(config.nav))
     found = sorted(path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md"))
     more = [uri for uri in found if uri not in listed and not config.not_in_nav.match_file(uri)]
@@ -37,10 +37,10 @@ def _pages(nav: Any) -> Iterator[str]:
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add what is not in docs/."""
+    """Add the generated pages, the root files, the examples and the licence."""
     for uri, make in PAGES.items():
         files.append(File.generated(config, uri, content=make()))
-    for name, uri in PLACES.items():
+    for name, uri in SITE_PATHS.items():
         files.append(File.generated(config, uri, content=(ROOT / name).read_text(encoding="utf-8")))
     for path in sorted((ROOT / "examples").glob("*.py")):
         text = f"# {path.name}\n\n```python\n{path.read_text(encoding='utf-8')}```\n"
@@ -51,17 +51,17 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Let links lead to where files are on the site, and code blocks show the names of their files."""
+    """Rewrite links to the paths on the site, and give code blocks the names of their files as titles."""
     uri = page.file.src_uri
-    source = next((name for name, place in PLACES.items() if place == uri), f"docs/{uri}")
+    source = next((name for name, path in SITE_PATHS.items() if path == uri), f"docs/{uri}")
 
     def link(found: re.Match[str]) -> str:
         target = found[1]
         if re.match(r"[a-z]+:", target) or target.startswith("#"):
             return found[0]
         path, hash_, anchor = target.partition("#")
-        place = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
-        return f"]({_relative(_on_site(place), uri)}{hash_}{anchor})"
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
+        return f"]({_relative(_on_site(path), uri)}{hash_}{anchor})"
 
     parts = re.split(r"(^```.*?^```$)", markdown, flags=re.MULTILINE | re.DOTALL)
     for number, part in enumerate(parts):
@@ -72,17 +72,17 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     return "".join(parts)
 
 
-def _on_site(place: str) -> str:
-    """Where a file of the repository is on the site."""
-    if place in PLACES:
-        return PLACES[place]
-    if place == "LICENSE":
+def _on_site(path: str) -> str:
+    """Return the path on the site of a file of the repository."""
+    if path in SITE_PATHS:
+        return SITE_PATHS[path]
+    if path == "LICENSE":
         return "license.md"
-    if place.startswith("tests/validation/"):
-        return f"reference/validation.md#{Path(place).stem}"
-    if place.startswith("examples/"):
-        return place.removesuffix(".py") + ".md"
-    return place.removeprefix("docs/")
+    if path.startswith("tests/validation/"):
+        return f"reference/validation.md#{Path(path).stem}"
+    if path.startswith("examples/"):
+        return path.removesuffix(".py") + ".md"
+    return path.removeprefix("docs/")
 
 
 def _relative(target: str, uri: str) -> str:
