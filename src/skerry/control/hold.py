@@ -298,9 +298,8 @@ class HoldController(Controller):
 
     def _claim_actuators(self, needed: Mapping[str, float], actuators: Mapping[str, Actuator]) -> None:
         for part, actuator in actuators.items():
-            if self._takes_all or (
-                part in needed and self.return_owner is not None and actuator.owner == self.return_owner
-            ):
+            is_external = self.return_owner is not None and actuator.owner == self.return_owner
+            if self._takes_all or (part in needed and is_external):
                 actuator.owner = current_source()
         self._takes_all = False
 
@@ -329,26 +328,14 @@ class HoldController(Controller):
     def state(self) -> bytes:
         pids = {name: pid.state() for name, pid in self._pids.items()}
         own = [self.setpoints, pids, sorted(self._commanded), self._stopping, self._is_limited]
-        outside = [
-            self.external_setpoints.state(),
-            self.return_owner,
-            self.aborted,
-            self.commands_accepted,
-            self._takes_all,
-        ]
-        return json.dumps([*own, *outside, self._dived, self._column, self._by_altitude]).encode()
+        external = [self.external_setpoints.state(), self.return_owner]
+        status = [self.aborted, self.commands_accepted, self._takes_all]
+        return json.dumps([*own, *external, *status, self._dived, self._column, self._by_altitude]).encode()
 
     def set_state(self, state: bytes) -> None:
-        self.setpoints, pids, commanded, self._stopping, self._is_limited, external, *outside = json.loads(state)
-        (
-            self.return_owner,
-            self.aborted,
-            self.commands_accepted,
-            self._takes_all,
-            self._dived,
-            self._column,
-            self._by_altitude,
-        ) = outside
+        self.setpoints, pids, commanded, self._stopping, self._is_limited, external, *rest = json.loads(state)
+        self.return_owner, self.aborted, self.commands_accepted, self._takes_all, *dive = rest
+        self._dived, self._column, self._by_altitude = dive
         self._commanded = set(commanded)
         self.external_setpoints.set_state(external)
         for name, kept in pids.items():

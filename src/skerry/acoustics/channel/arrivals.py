@@ -221,14 +221,14 @@ def collect_arrivals(
             continue
         depth = surface_height(sea, time + since, at[0], at[1], at[2]) - at[2]
         if since >= -MAX_DELAY and (depth >= 0.0 or in_air[j]):
-            is_plain = simple[j] and row[STORE_ONLY] > 0.0
-            a = stored[kept] if is_plain else out[found]
+            is_only_stored = simple[j] and row[STORE_ONLY] > 0.0
+            a = stored[kept] if is_only_stored else out[found]
             x, y, z = at[0] - o[0], at[1] - o[1], at[2] - o[2]
             length = np.sqrt(x * x + y * y + z * z)
             leaving = (x * at[3] + y * at[4] + z * at[5]) / (length * row[SPEED]) if length > 0.0 else 0.0
             a[A_SIGNAL], a[A_RECEIVER], a[A_PATH], a[A_TIME] = row[SIGNAL], j, row[PATH], time + since
             a[A_DOPPLER] = (1.0 - leaving) / (1.0 - row[CLOSING]) - 1.0
-            if is_plain:
+            if is_only_stored:
                 kept += 1
             else:
                 a[A_LENGTH], a[A_DEPTH], a[A_GRAZING] = length + row[EXTRA], depth, row[GRAZING]

@@ -82,7 +82,7 @@ class AcousticChannel(Component):
         self._bodies: NDArray[np.int64] = np.zeros(0, np.int64)
         self._offsets: NDArray[np.float64] = np.zeros((0, 3))
         self._table: NDArray[np.float64] = np.zeros(0)
-        self._none = np.zeros(0)
+        self._no_table = np.zeros(0)
         self._due: NDArray[np.float64] = np.zeros(256)
         self._in_flight: NDArray[np.float64] = np.zeros((256, arrivals.IN_FLIGHT_COLUMNS))
         self._count = 0
@@ -209,7 +209,7 @@ class AcousticChannel(Component):
             skips,
             sea,
             signal.time,
-            self._table if transducer.layered else self._none,
+            self._table if transducer.layered else self._no_table,
             transducer.reflections,
             self._paths_found,
         )
@@ -226,10 +226,10 @@ class AcousticChannel(Component):
             self._in_flight = np.concatenate([self._in_flight, np.zeros_like(self._in_flight)])
             self._due = np.concatenate([self._due, np.zeros_like(self._due)])
         to = -1 if signal.to is None else self._names.get(signal.to, -2)
-        is_plain = signal.duration == 0.0 and transducer.transmitter.source_level_db is None
+        is_only_stored = signal.duration == 0.0 and transducer.transmitter.source_level_db is None
         self._count = arrivals.add_in_flight(
             *(transducer.found, self._number, signal.time, to if signal.purpose == "request" else -1),
-            *(to if is_plain and signal.purpose in {"packet", "ping"} else -2, self._in_flight, first),
+            *(to if is_only_stored and signal.purpose in {"packet", "ping"} else -2, self._in_flight, first),
         )
         arrivals.predict_due(self._due, self._in_flight, first, self._count, time, self._step, self._now)
         self._signals[self._number] = signal._replace(number=self._number)
@@ -429,12 +429,9 @@ class AcousticChannel(Component):
 
     def signal_lines(self) -> list[SignalPath]:
         """Return the paths of the last transmissions of all parts with `draw_signal_lines`."""
-        drawn = [
-            transducer
-            for transducer in self._transducers
-            if transducer.part.transmitter and transducer.transmitter.draw_signal_lines
-        ]
-        return [path for transducer in drawn for path in self.paths(transducer.part.name)]
+        transmitters = [transducer for transducer in self._transducers if transducer.part.transmitter]
+        drawn = [each.part.name for each in transmitters if each.transmitter.draw_signal_lines]
+        return [path for name in drawn for path in self.paths(name)]
 
     def _signal_path(self, name: str, row: list[float]) -> SignalPath:
         source, bounce, end = ((row[k], row[k + 1], row[k + 2]) for k in (paths.SOURCE, paths.BOUNCE, paths.END))
