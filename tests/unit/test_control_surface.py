@@ -154,5 +154,5 @@ def test_an_unknown_propeller_is_refused_with_a_guess(craft):
 
 def test_a_wash_needs_a_propeller_in_water(craft):
     for screw in (SCREW | {"medium": "air"}, {"kind": "hinge", "link": "rudder"}):
-        with pytest.raises(SkerryError, match="has none"):
+        with pytest.raises(SkerryError, match="has no propeller in water"):
             craft(screw=screw, forces={"keel": RUDDER | {"kind": "fin", "link": "hull", "in_wash_of": "screw"}})

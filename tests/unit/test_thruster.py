@@ -133,7 +133,7 @@ def test_a_voltage_above_the_measured_ones_is_logged_once(caplog):
         for _ in range(3):
             t200_curve(19.0)
     assert [record.getMessage() for record in caplog.records] == [
-        "T200 at 19 V: extrapolated; it was measured up to 18 V"
+        "T200 at 19 V: the curve is extrapolated; it was measured only up to 18 V"
     ]
 
 

@@ -143,7 +143,7 @@ def test_it_is_idle_until_it_is_engaged() -> None:
         world.advance(1.0)
         assert reckoning.idle
         assert reckoning.estimate is None
-        assert not world.robots["sam"].sensors["dvl"].setpoint
+        assert not world.robots["sam"].sensors["dvl"].subscribed
         reckoning.engage()
         world.advance(0.2)
         assert reckoning.estimate.depth == pytest.approx(-world.robots["sam"].pose.position[2], abs=0.05)
@@ -165,4 +165,4 @@ def test_the_filter_is_that_of_the_book() -> None:
         x, p = x + gain * (z - seen @ x), p - np.outer(gain, seen @ p)
         see(z, r)
     np.testing.assert_allclose([axis.position, axis.speed], x, rtol=1e-12)
-    np.testing.assert_allclose([axis.position_variance_, axis.covariance, axis.speed_variance], p[[0, 0, 1], [0, 1, 1]])
+    np.testing.assert_allclose([axis.position_variance, axis.covariance, axis.speed_variance], p[[0, 0, 1], [0, 1, 1]])
