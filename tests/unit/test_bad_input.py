@@ -1,4 +1,4 @@
-"""Bad input: one clear message with its place, no traceback, and nothing half-built."""
+"""Bad input gives one clear message with its location, no traceback, and no partly built world."""
 
 import shutil
 from collections.abc import Callable
@@ -30,7 +30,7 @@ def ball(**settings: Any) -> dict[str, Any]:
 
 
 def refusal(source: Any, **settings: Any) -> SkerryError:
-    """The error of a source that cannot be loaded; a good world must load right after it."""
+    """Return the error of a source that cannot be loaded; a valid world must load directly afterwards."""
     with pytest.raises(SkerryError) as caught:
         skerry.load(source, **settings)
     assert caught.value.__cause__ is None
@@ -269,14 +269,14 @@ def test_a_bad_urdf_is_one_message_with_its_place(boat: Path, old: str, new: str
     assert "\n" not in message
 
 
-def test_a_missing_urdf_is_told_with_its_path(boat: Path) -> None:
+def test_a_missing_urdf_is_reported_with_its_path(boat: Path) -> None:
     (boat / "robot.urdf").unlink()
     message = str(refusal(robot(vehicle=str(boat))))
     assert f"{boat}/vehicle.yaml: line " in message
     assert f"urdf: there is no file {boat}/robot.urdf" in message
 
 
-def test_a_moving_link_without_mass_is_told_by_name(boat: Path) -> None:
+def test_a_moving_link_without_mass_is_reported_by_name(boat: Path) -> None:
     urdf = boat / "robot.urdf"
     text = urdf.read_text()
     start = text.index("<inertial>", text.index('<link name="battery_link">'))

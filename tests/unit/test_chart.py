@@ -1,4 +1,4 @@
-"""Charts are sound SVG, with round ticks, whatever they are given."""
+"""Charts are valid SVG with round ticks for any data."""
 
 from __future__ import annotations
 

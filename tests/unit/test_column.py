@@ -1,4 +1,4 @@
-"""The water column: profiles, what laws see of them, and bad ones."""
+"""The water column: profiles, the density that native laws get, and error messages."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def points(depths, level=0.0):
     return np.stack([np.zeros_like(depths), np.zeros_like(depths), level - depths], axis=-1)
 
 
-def test_density_is_1025_unless_something_is_said():
+def test_density_is_1025_by_default():
     water = sea()
     assert (water.config.density, water.density) == (1025.0, 1025.0)
     assert water.sample(points([-3, 0, 6000]), 0.0).density.tolist() == [1025.0] * 3
 
 
 def test_density_by_depth_is_that_of_the_equation_of_state():
-    """Straight lines between nodes are within 1e-4 kg/m³; below the profile only the pressure grows."""
+    """Linear interpolation between nodes is within 1e-4 kg/m³; below the profile only the pressure grows."""
     depths = np.linspace(0, 11_000, 2001)
     found = sea(profile=BALTIC).sample(points(depths), 0.0).density
     t, s = (np.interp(depths, BALTIC["depths"], BALTIC[name]) for name in ("temperature", "salinity"))
@@ -85,7 +85,7 @@ def test_sound_speed_follows_the_formula(formula):
     assert found.tolist() == [float(at(35, 20, 0)), float(at(35.5, 13, 50)), float(at(36, 6, 1000))]
 
 
-def test_sound_speed_may_be_told():
+def test_sound_speed_may_be_given():
     constant = {"formula": "constant", "value": 1480}
     assert sea(sound_speed=constant).sound_speed(points([0, 50]), 0.0).tolist() == [1480, 1480]
     layers = {"formula": "profile", "depths": [0, 100], "values": [1500, 1480]}
@@ -135,7 +135,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("message", BAD)
-def test_bad_water_is_refused_in_words(message):
+def test_bad_water_is_refused_with_a_message(message):
     with pytest.raises(ValueError) as error:
         WaterConfig(**BAD[message])
     assert message in str(error.value)

@@ -1,4 +1,4 @@
-"""Settings: what they take, what they refuse and how they say so, and how kinds are found."""
+"""Settings: accepted and rejected values, error messages, and the search for kinds."""
 
 import math
 import subprocess
@@ -142,7 +142,7 @@ def test_a_word_of_a_choice_is_guessed() -> None:
     assert faults_in("word: 5") == ["line 1: word: must be 'first' or 'second' (found 5)"]
 
 
-def test_settings_without_a_kind_are_told_the_kinds() -> None:
+def test_settings_without_a_kind_get_a_list_of_the_kinds() -> None:
     assert faults_in("terrain: {depth: 3}") == [
         "line 1: terrain: has no `kind`; known: flat, georeferenced, heightfield, mesh"
     ]
@@ -206,7 +206,7 @@ def test_too_many_values_are_refused() -> None:
     assert "[1, 2, 3, 4]" in fault
 
 
-def test_all_faults_are_told_at_once_each_on_its_line() -> None:
+def test_all_faults_are_reported_together_each_on_its_line() -> None:
     text = """\
         number: x
         inner:
@@ -299,7 +299,7 @@ def test_what_is_no_fraction_is_refused_at_once(text: str) -> None:
     assert fault.startswith("line 1: rate: must be a number or a fraction such as 1/200")
 
 
-def test_a_file_is_looked_for_beside_the_file_that_names_it(tmp_path: Path) -> None:
+def test_a_file_is_searched_beside_the_file_that_names_it(tmp_path: Path) -> None:
     (tmp_path / "here.txt").touch()
     document = parse_document("file: here.txt", str(tmp_path / "file.yaml"))
     assert Outer.load(document, tmp_path).file == tmp_path / "here.txt"

@@ -1,4 +1,4 @@
-"""Currents and winds as functions of place and time, against the same formulas in numpy; their volumes and faults."""
+"""Currents and winds by position and time, compared with the same formulas in numpy; volumes and error messages."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def write_obj(mesh: Mesh, path: Path) -> str:
 
 
 def linear_field(x: Any, y: Any, z: Any, t: Any) -> Array:
-    """Each component linear in each coordinate, with all products: what multilinear interpolation is exact for."""
+    """Return components linear in each coordinate, with all products, which multilinear interpolation reproduces."""
     u = 0.5 + 0.01 * x - 0.02 * y + 0.03 * z + 0.002 * t + 1e-4 * x * y - 2e-5 * y * z * t
     v = -0.2 + 0.02 * x + 0.01 * y - 0.01 * z - 0.001 * t + 3e-6 * x * y * z
     w = 0.1 - 0.001 * x + 0.003 * y + 0.002 * z + 0.0001 * t + 1e-7 * x * y * z * t
@@ -64,7 +64,7 @@ def grid_arrays(
 
 @pytest.fixture
 def grid(tmp_path: Path) -> Callable[..., dict[str, Any]]:
-    """Writes a grid and returns the settings of its current; `changes` replaces or (None) removes arrays."""
+    """Write a grid and return the settings of its current; `changes` replaces or (None) removes arrays."""
 
     def write(changes: Mapping[str, Any] | None = None, **settings: Any) -> dict[str, Any]:
         arrays = {**grid_arrays(), **(changes or {})}
@@ -104,7 +104,7 @@ def test_a_shear_grows_with_every_metre_of_depth() -> None:
 
 @pytest.mark.parametrize("kind", ["profile", "shear"])
 def test_depth_is_measured_from_the_surface_that_is_there(kind: str) -> None:
-    """From a level of 3 m, and from a wave: its height is what the sample itself gives."""
+    """The depth is counted from a level of 3 m, and from a wave, whose height is that of the sample."""
     own = {
         "profile": {"depths": [0.0, 100.0], "velocities": [[0, 0, 0], [1, 0, 0]]},
         "shear": {"velocity": [0, 0, 0], "gradient": [0.01, 0, 0]},
@@ -132,7 +132,7 @@ def test_above_the_surface_the_answer_is_that_of_the_water_right_below_it(grid: 
 
 @pytest.fixture(scope="module")
 def wander() -> Callable[..., tuple[Array, Array]]:
-    """A Gauss–Markov current over 20 000 instants, one every correlation time / 10, and its rate of change."""
+    """Return a Gauss–Markov current at 20 000 times, a tenth of the correlation time apart, and its acceleration."""
 
     def run(seed: int, harmonics: int = 64, name: str = "it") -> tuple[Array, Array]:
         settings = {"mean": [0.3, -0.1, 0.0], "sigma": [0.1, 0.05, 0.0], "correlation_time": 50.0}
@@ -383,7 +383,7 @@ def test_a_current_ends_at_a_closed_mesh(tmp_path: Path) -> None:
 
 
 def test_points_above_edges_of_a_mesh_are_inside_too(tmp_path: Path) -> None:
-    """A ray upwards from a place right under an edge must count one of its two faces, not both and not none."""
+    """An upward ray from directly below an edge must count exactly one of the two faces."""
     volume = {"kind": "mesh", "file": write_obj(box([2, 2, 2]), tmp_path / "box.obj"), "position": [0, 0, -5]}
     line = np.linspace(-0.9, 0.9, 19)
     points = np.stack(np.meshgrid(line, line, [-5.5, -5.0, -4.5]), axis=-1)
@@ -409,7 +409,7 @@ def every_kind(grid: Any) -> dict[str, dict[str, Any]]:
 
 
 def test_every_kind_ends_at_its_volume_and_overlapping_ones_add_up(grid: Any) -> None:
-    """In the cylinder and the ball: the sum of both, velocity and rate; elsewhere one of them, or nothing."""
+    """Both currents are added where cylinder and sphere overlap, in velocity and acceleration."""
     kinds = every_kind(grid)
     assert sorted(kinds) == CURRENTS.kinds()
     shapes = [VOLUMES["sphere"], VOLUMES["cylinder"]]
@@ -427,7 +427,7 @@ def test_every_kind_ends_at_its_volume_and_overlapping_ones_add_up(grid: Any) ->
     np.testing.assert_allclose(found.acceleration, rate, **ROUNDING)
 
 
-def test_what_is_asked_for_does_not_depend_on_what_else_is(grid: Any) -> None:
+def test_a_requested_quantity_does_not_depend_on_other_requests(grid: Any) -> None:
     water = sea(every_kind(grid))
     whole = water.sample(POINTS, 4.0)
     assert water.sample(POINTS, 4.0, need=NEED_FLOW).velocity.tolist() == whole.velocity.tolist()
@@ -440,7 +440,7 @@ def test_what_is_asked_for_does_not_depend_on_what_else_is(grid: Any) -> None:
 
 
 def test_every_kind_is_a_wind_above_the_water_and_nothing_below(grid: Any) -> None:
-    """At heights of 0 to 60 m the formulas go on upwards: depth is −height."""
+    """At heights of 0 to 60 m the same formulas hold, with depth = −height."""
     water = WaterConfig.model_validate({"winds": every_kind(grid)}).with_seed(7).build(9.81)
     high = POINTS * [1, 1, -1]
     assert (water.sample_wind(POINTS, 4.0) == 0.0).all()
@@ -498,7 +498,7 @@ def test_a_wind_on_a_grid_refuses_only_what_is_above_the_water(grid: Any) -> Non
         ),
     ],
 )
-def test_bad_settings_are_refused_in_words(current: dict[str, Any], problem: str) -> None:
+def test_bad_settings_are_refused_with_a_message(current: dict[str, Any], problem: str) -> None:
     for group in ("currents", "winds"):
         with pytest.raises(ValidationError, match=problem):
             WaterConfig.model_validate({group: {"it": current}})
@@ -526,7 +526,7 @@ def with_hole(name: str) -> dict[str, Array]:
         ({"u": np.full((3, 4, 4, 7), "fast")}, "'u' must contain numbers"),
     ],
 )
-def test_a_bad_grid_is_refused_in_words(grid: Any, changes: dict[str, Any], problem: str) -> None:
+def test_a_bad_grid_is_refused_with_a_message(grid: Any, changes: dict[str, Any], problem: str) -> None:
     with pytest.raises(SkerryError, match=rf"water.currents.it: .*grid\.npz: .*{problem}"):
         velocity(grid(changes))
 

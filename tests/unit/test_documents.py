@@ -1,4 +1,4 @@
-"""YAML as Skerry reads and writes it."""
+"""Reading and writing of YAML."""
 
 import math
 import re
@@ -60,7 +60,7 @@ def test_not_a_number_is_read_as_such() -> None:
     assert math.isnan(value_of(".NaN"))
 
 
-def test_keys_are_words_or_whole_numbers_as_they_are_written() -> None:
+def test_keys_are_text_or_whole_numbers_as_they_are_written() -> None:
     assert parse_document("on: 1\ntrue: 2\n3: 4\n'5': 6", "file").data == {"on": 1, "true": 2, 3: 4, "5": 6}
 
 
@@ -105,7 +105,7 @@ def test_a_key_given_twice_is_a_fault_with_both_lines() -> None:
     assert only_fault("a: 1\nb: 2\n\na: 3") == "line 4: a: given twice, first on line 1"
 
 
-def test_all_duplicates_at_every_depth_are_told_at_once() -> None:
+def test_all_duplicates_at_every_depth_are_reported_together() -> None:
     text = "a:\n  b: 1\n  b: 2\nc:\n  - d: 1\n    d: 2\n  - {e: 1, e: 2}\na: 5\na: 6\n"
     assert [str(fault) for fault in faults_in(text)] == [
         "line 3: a.b: given twice, first on line 2",
@@ -154,7 +154,7 @@ def test_a_long_file_without_aliases_is_fine(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("text", ["[" * 500_000, "{a: " * 500_000, "- " * 500_000, "? " * 500_000])
-def test_deep_nesting_is_refused_in_words(text: str) -> None:
+def test_deep_nesting_is_refused_with_a_message(text: str) -> None:
     assert only_fault(f"\n{text}") == "line 2: is nested more than 100 levels deep"
 
 
@@ -190,7 +190,7 @@ def test_characters_that_no_text_holds_are_one_readable_fault(character: str) ->
     assert "\n" not in fault
 
 
-def test_a_missing_file_is_told_with_its_path(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_with_its_path(tmp_path: Path) -> None:
     path = tmp_path / "gone.yaml"
     with pytest.raises(FileError) as caught:
         read_document(path)

@@ -1,4 +1,4 @@
-"""Force fields and the volumes they fill, point by point against the same rules in numpy; and their faults."""
+"""Force fields and their volumes, compared point by point with the same rules in numpy; error messages."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def inside(volume: Any, points: Array = POINTS) -> NDArray[np.bool_]:
 
 
 def forces(*fields: dict[str, Any], points: Array = POINTS, owner: int = 0, level: float = 0.0) -> Array:
-    """The force at each point, (points, 3), with the surface at a level."""
+    """Return the force at each point, (points, 3), with the surface at a level."""
     configs = [FieldConfig.model_validate(field) for field in fields]
     table, kept = field_table([(config.row(), config.volume.table()) for config in configs])
     return _ask(table, kept, points, owner, level, np.zeros(1))
@@ -54,7 +54,7 @@ def forces(*fields: dict[str, Any], points: Array = POINTS, owner: int = 0, leve
 def wash(
     field: dict[str, Any], points: Array, thrust: float = 3.0, owner: int = 0, turn: Array | None = None, **more: Any
 ) -> Array:
-    """The force at each point of a propeller at (1, 2, 3) on a body at (10, 0, 0), pushing along its body's x axis."""
+    """Return the force at each point of a propeller at (1, 2, 3) on a body at (10, 0, 0), with thrust along x."""
     config = PropellerField.model_validate(field)
     row = config.row(np.array([1.0, 2.0, 3.0]), np.array([1.0, 0.0, 0.0]))
     row[[OWNER, BLOCK_INDEX, THRUST_INDEX]] = 7, 2, 20
@@ -101,7 +101,7 @@ def test_spheres_and_cylinders_hold_what_is_nearer_than_their_radius() -> None:
 
 
 def test_a_closed_mesh_holds_what_is_inside_it_placed_and_scaled(tmp_path: Path) -> None:
-    """Against the solid angle of its faces."""
+    """Compared with the solid angle of the faces."""
     ball = meshes.sphere(1.2)
     shell = meshes.Mesh(ball.vertices * [1.0, 0.5, 1.5], ball.faces)
     volume = {"kind": "mesh", "file": write_obj(shell, tmp_path / "shell.obj"), "position": [0.4, 0, -0.3], "scale": 2}
@@ -135,7 +135,7 @@ def test_an_open_mesh_is_no_volume(tmp_path: Path) -> None:
     ],
 )
 def test_what_a_volume_says_of_a_ball_is_true_of_the_points_in_it(volume: dict[str, Any]) -> None:
-    """Wholly inside, or wholly outside, is never said wrongly: it is what whole bodies are sorted by."""
+    """The results "completely inside" and "outside" are never wrong, because whole bodies are classified by them."""
     table = VOLUME.validate_python(volume).table()
     said = set()
     for center in POINTS[:300]:
@@ -188,7 +188,7 @@ def test_at_its_very_centre_a_central_field_does_nothing() -> None:
 
 @pytest.mark.parametrize("kind", ["vector", "attraction"])
 def test_a_field_may_act_only_under_water_or_only_above(kind: str) -> None:
-    """By the surface over each point; all of the points below, all above, or some."""
+    """The surface above each point decides; all points are below, all above, or some of each."""
     field = {"kind": kind, "volume": BIG, "magnitude": 5.0} | ({"vector": [0, 0, 1]} if kind == "vector" else {})
     for level in (0.5, 50.0, -50.0):
         whole = forces(field, level=level)
@@ -242,7 +242,7 @@ def test_a_central_field_is_as_strong_near_its_centre_as_far_from_it(count: int)
 
 
 def test_on_a_body_a_central_field_is_right_to_a_ten_millionth_of_its_size() -> None:
-    """Points of a body of 1 m at 0.1 mm from the centre of 40 fields: places are off by 1e-7 m, directions by 1e-3."""
+    """Points of a body of 1 m at 0.1 mm from the centre of 40 fields: errors of 1e-7 m and 1e-3 rad."""
     directions = RANDOM.normal(size=(100, 3))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     field = {"kind": "repulsion", "magnitude": 1.0, "volume": BIG}
@@ -253,7 +253,7 @@ def test_on_a_body_a_central_field_is_right_to_a_ten_millionth_of_its_size() -> 
 
 @pytest.mark.parametrize("count", [1, 40])
 def test_a_central_field_fades_within_a_nanometre_of_its_centre(count: int) -> None:
-    """F r / √(r² + 1 nm²), which is nothing in the centre itself; to single precision."""
+    """F r / √(r² + 1 nm²), which is 0 at the centre; to single precision."""
     near = np.array([[0.0, 0.0, 0.0], [1e-10, 0.0, 0.0], [0.0, -5e-10, 0.0]])
     field = {"kind": "repulsion", "magnitude": 1.0, "volume": BIG}
     expected = count * near / np.hypot(np.linalg.norm(near, axis=1, keepdims=True), 1e-9)
@@ -359,7 +359,7 @@ def test_a_propellers_field_may_act_only_under_water_or_only_above() -> None:
         ({"kind": "repulsion", "volume": {"kind": "mesh", "file": "nowhere.obj"}}, "nowhere.obj"),
     ],
 )
-def test_fields_that_cannot_be_are_refused_in_words(settings: dict[str, Any], words: str) -> None:
+def test_fields_that_are_impossible_are_refused_with_a_message(settings: dict[str, Any], words: str) -> None:
     with pytest.raises(ValidationError, match=words):
         FieldConfig.model_validate({"volume": BIG, **settings})
 
@@ -380,6 +380,6 @@ def test_a_field_needs_a_volume() -> None:
         ({"cone_tipp": 1}, "cone_tipp"),
     ],
 )
-def test_propeller_fields_that_cannot_be_are_refused_in_words(settings: dict[str, Any], words: str) -> None:
+def test_propeller_fields_that_are_impossible_are_refused_with_a_message(settings: dict[str, Any], words: str) -> None:
     with pytest.raises(ValidationError, match=words):
         PropellerField.model_validate(settings)

@@ -1,4 +1,4 @@
-"""Rotations against scipy's, and conventions against what they mean: where north is, what turns how."""
+"""Rotations compared with scipy, and axis conventions checked by directions such as north and by signs of rotation."""
 
 import math
 
@@ -314,7 +314,7 @@ def test_an_orientation_with_only_one_side_mirrored_is_refused() -> None:
 
 @given(quaternions, quaternions, vectors)
 def test_one_and_many_are_the_same_bits(p: Array, q: Array, v: Array) -> None:
-    """One is worked out with plain numbers, many with numpy."""
+    """Single values use plain numbers, several values use numpy."""
     for one, many in [
         (frames.multiply(p, q), frames.multiply([p, p], [q, q])),
         (frames.rotate(q, v), frames.rotate([q, q], [v, v])),

@@ -1,4 +1,4 @@
-"""Places on the Earth: against PROJ by another road, the geometry of the ellipsoid, and faults in words."""
+"""Positions on the Earth: compared with another PROJ pipeline and with the ellipsoid's geometry; error messages."""
 
 import pickle
 import subprocess

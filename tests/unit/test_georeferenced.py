@@ -1,4 +1,4 @@
-"""Ground from georeferenced files lies where PROJ says, with the heights that they hold; bad files are refused."""
+"""Terrain from georeferenced files has the positions of PROJ and the heights of the file; bad files are errors."""
 
 import contextlib
 from pathlib import Path
@@ -29,7 +29,7 @@ NEAR = np.round(PROJECTION.origin[:2])
 
 
 def bumps(east: Floats, north: Floats) -> Floats:
-    """Heights by UTM: smooth, of some 10 m, with wavelengths of 500 m and 400 m."""
+    """Return smooth heights by UTM position, about 10 m, with wavelengths of 500 m and 400 m."""
     x, y = east - PROJECTION.origin[0], north - PROJECTION.origin[1]
     return np.asarray(-10.0 + 4.0 * np.sin(2 * np.pi * x / 500) + 3.0 * np.cos(2 * np.pi * y / 400))
 
@@ -62,7 +62,7 @@ def write_tiff(
 
 
 def utm_file(path: Path, size: int = 160, pixel: float = 5.0, **how: Any) -> Path:
-    """A square of `size` pixels in UTM about the reference."""
+    """Write a square of `size` pixels in UTM about the reference."""
     west, north = NEAR + np.array((-size * pixel / 2, size * pixel / 2))
     middles = pixel * (np.arange(size) + 0.5)
     values = bumps((west + middles)[None, :], (north - middles)[:, None]).astype(np.float32)
@@ -114,7 +114,7 @@ def test_a_geotiff_by_latitude_and_longitude_has_its_heights_where_they_are(tmp_
 
 @pytest.mark.parametrize("epsg", [ZONE_34, WGS_84])
 def test_the_corners_of_a_whole_file_lie_where_proj_says(epsg: int, tmp_path: Path) -> None:
-    """To a millimetre: the rectangle about what PROJ gives for the outer corners; sides here bend by less."""
+    """The extent is the bounding rectangle of the outer corners by PROJ, to 1 mm; the sides curve by less."""
     if epsg == ZONE_34:
         path = utm_file(tmp_path / "a.tif")
         west, north = NEAR + np.array((-400, 400))
@@ -176,7 +176,7 @@ def test_depths_and_offsets_become_heights(tmp_path: Path) -> None:
 
 
 def test_a_finer_file_is_averaged_and_not_picked_from(tmp_path: Path) -> None:
-    """The mean of a chequerboard of −20 and −10 m, taken 8 × 8 at a time, is −15 m; picking would give either."""
+    """The mean of a chequerboard of −20 and −10 m, averaged over 8 × 8 pixels, is −15 m; sampling would give either."""
     board = np.where(np.indices((160, 160)).sum(axis=0) % 2 == 0, -20.0, -10.0).astype(np.float32)
     west, north = NEAR + np.array((-80, 80))
     path = write_tiff(tmp_path / "a.tif", board, (1, 1), (west, north), ZONE_34)
@@ -220,7 +220,7 @@ def test_the_area_beyond_a_file_is_a_hole(tmp_path: Path) -> None:
 
 
 def test_a_part_of_a_large_file_is_read_without_the_rest(tmp_path: Path) -> None:
-    """100 million pixels of 1 m, of which tiles far from the part are left out of the file, or are never read."""
+    """100 million pixels of 1 m, where tiles far from the used area are missing in the file, or are never read."""
     path = tmp_path / "large.tif"
     west, north = NEAR + np.array((-5000, 5000))
 
@@ -290,14 +290,14 @@ BAD: dict[str, tuple[Any, dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_file_is_refused_in_words(name: str, tmp_path: Path) -> None:
+def test_a_bad_file_is_refused_with_a_message(name: str, tmp_path: Path) -> None:
     data, settings, words = BAD[name]
     (tmp_path / name).write_bytes(data)
     with pytest.raises(FileError, match=words):
         build(tmp_path / name, **settings)
 
 
-def test_a_tiff_that_cannot_be_ground_is_refused_in_words(tmp_path: Path) -> None:
+def test_a_tiff_that_cannot_be_ground_is_refused_with_a_message(tmp_path: Path) -> None:
     flat = np.zeros((20, 20), np.float32)
     west, north = NEAR + np.array((-50, 50))
     place = ((5.0, 5.0), (west, north), ZONE_34)
@@ -329,7 +329,7 @@ def test_a_tiff_that_cannot_be_ground_is_refused_in_words(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("how", [{}, {"compression": "zlib", "tile": (16, 16)}], ids=["plain", "tiles"])
-def test_whatever_is_wrong_with_a_file_is_told_as_a_fault_of_it(how: dict[str, Any], tmp_path: Path) -> None:
+def test_any_problem_with_a_file_is_reported_as_its_fault(how: dict[str, Any], tmp_path: Path) -> None:
     """Bytes of the header and the data at random: each file either gives ground or a `FileError`, and nothing else."""
     sound = utm_file(tmp_path / "a.tif", size=40, **how).read_bytes()
     for _ in range(60):
@@ -341,7 +341,7 @@ def test_whatever_is_wrong_with_a_file_is_told_as_a_fault_of_it(how: dict[str, A
             assert np.isfinite(build(tmp_path / "b.tif", size=(100, 100), resolution=5).heights).all()
 
 
-def test_a_damaged_tile_is_told(tmp_path: Path) -> None:
+def test_a_damaged_tile_is_reported(tmp_path: Path) -> None:
     path = utm_file(tmp_path / "a.tif", size=64, compression="zlib")
     data = bytearray(path.read_bytes())
     data[len(data) // 2 : len(data) // 2 + 200] = bytes(200)
@@ -369,7 +369,7 @@ def test_compressions_that_need_a_package_work_with_it(tmp_path: Path) -> None:
         ("a.xyz", {}, "must be one of .tif"),
     ],
 )
-def test_bad_settings_are_refused_in_words(name: str, settings: dict[str, Any], words: str, tmp_path: Path) -> None:
+def test_bad_settings_give_a_message(name: str, settings: dict[str, Any], words: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(b"")
     with pytest.raises(ValidationError, match=words):
         GeoreferencedTerrain(file=tmp_path / name, **settings)

@@ -1,4 +1,4 @@
-"""Meshes: what files hold, what is refused and why, and solids against their closed forms."""
+"""Meshes: reading of files, error messages, and solids compared with closed formulas."""
 
 from __future__ import annotations
 
@@ -240,7 +240,7 @@ def test_usemtl_gives_each_triangle_its_material(tmp_path: Path) -> None:
     assert mesh.face_materials.tolist() == [-1, 0, 0, 1, 0]
 
 
-def test_all_faults_of_an_obj_are_told_at_once_with_their_lines(tmp_path: Path) -> None:
+def test_all_faults_of_an_obj_are_reported_together_with_their_lines(tmp_path: Path) -> None:
     message = refusal(written(tmp_path, "a.obj", "v 0 0 0\nv 1 x 0\nv 0 1\nv inf 0 0\nf 1 2 3\nf 1 2\n"))
     assert "4 faults" in message
     assert "line 2: vertex: must be three finite numbers (found 'v 1 x 0')" in message
@@ -260,7 +260,7 @@ def test_face_indices_out_of_range_are_named_as_they_were_written(tmp_path: Path
     assert "line 13: face: is not a vertex number (found '-')" in message
 
 
-def test_a_blank_that_is_no_ascii_blank_does_not_part_words(tmp_path: Path) -> None:
+def test_a_blank_that_is_not_ascii_does_not_separate_words(tmp_path: Path) -> None:
     assert "line 2: vertex: must be three" in refusal(written(tmp_path, "a.obj", "v 0 0 0\nv 1 2\xa03\n"))
     assert "line 3: face: is not a vertex number" in refusal(
         written(tmp_path, "b.obj", b"v 0 0 0\nv 1 0 0\nf 1 2 1\x01 2\n")
@@ -438,7 +438,7 @@ def test_transformed_solids_keep_their_outside_and_scale_their_volume(
 
 
 @given(vectors, vectors)
-def test_inertia_turns_with_the_mesh_and_does_not_feel_where_it_stands(
+def test_inertia_turns_with_the_mesh_and_does_not_depend_on_its_position(
     position: tuple[float, float, float], turn: tuple[float, float, float]
 ) -> None:
     cube = box((1, 2, 3))
@@ -480,7 +480,7 @@ def test_merging_keeps_the_order_in_which_vertices_first_come() -> None:
     assert mesh.faces.dtype == np.int32
 
 
-def test_points_inside_a_closed_mesh_are_told_from_points_outside() -> None:
+def test_points_inside_a_closed_mesh_are_distinguished_from_points_outside() -> None:
     points = np.array([[0.0, 0.0, 0.0], [0.4, -0.9, 1.4], [0.6, 0.0, 0.0], [0.0, 0.0, -1.6], [5.0, 5.0, 5.0]])
     cube = box((1.0, 2.0, 3.0))
     assert contains(cube, points).tolist() == [True, True, False, False, False]

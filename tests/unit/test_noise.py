@@ -1,4 +1,4 @@
-"""Counter-based noise: known answers, the right distributions, and nothing but seed, name and tick."""
+"""Counter-based noise: published values, distributions, and dependence on seed, name and tick only."""
 
 import math
 import random
@@ -40,7 +40,7 @@ KNOWN = [
 
 
 def signed(word: int) -> int:
-    """A 64-bit word as kernels take it."""
+    """Return a 64-bit word as the signed integer that kernels expect."""
     return word - (1 << 64) if word >> 63 else word
 
 
@@ -49,7 +49,7 @@ def quantiles(u: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def kolmogorov_smirnov(probabilities: NDArray[np.float64]) -> float:
-    """How likely values are to lie so far from their law, given the law's probability below each of them."""
+    """Return the p-value of samples, given the distribution's probability below each of them."""
     size = len(probabilities)
     steps = np.arange(size + 1) / size
     ranked = np.sort(probabilities)

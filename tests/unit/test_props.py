@@ -1,4 +1,4 @@
-"""Props: objects of several shapes as data, picked by name, with a scenario's own settings laid over them."""
+"""Props: objects of several shapes as data, selected by name, with overrides by the scenario."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_a_fault_of_a_prop_names_its_file(tmp_path: Path) -> None:
         ({"geometry": {"kind": "aruco", "id": 50, "size": 1}}, "geometry.id: must be less than 50"),
     ],
 )
-def test_what_makes_no_sense_is_refused_in_words(thing: dict[str, Any], problem: str) -> None:
+def test_invalid_settings_are_refused_with_a_message(thing: dict[str, Any], problem: str) -> None:
     assert problem in faults({"objects": {"x": thing}})
 
 
@@ -184,7 +184,7 @@ def test_shapes_weigh_together_as_one_body() -> None:
 
 @pytest.mark.parametrize("pitch", [0.0, 90.0, -90.0])
 def test_a_shape_lies_as_it_is_turned(pitch: float) -> None:
-    """A cylinder along z, pitched by 90°, lies along x, also where roll and yaw cannot be told apart."""
+    """A cylinder along z, pitched by 90°, lies along x, even where roll and yaw are not distinguishable."""
     shape = {"geometry": {"kind": "cylinder", "radius": 0.1, "length": 2}, "pitch_deg": pitch, "yaw_deg": 30}
     with skerry.load({"objects": {"rod": {"shapes": {"rod": shape}, "pose": {"position": [0, 0, 5]}}}}) as world:
         (body,) = (body for body in world.ray_scene.scene.bodies if body.owner == "rod")

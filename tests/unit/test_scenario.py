@@ -1,4 +1,4 @@
-"""Scenarios: read, checked, extended, overridden, and written back."""
+"""Scenarios: reading, checks, extension, overrides, and writing."""
 
 import shutil
 import textwrap
@@ -156,7 +156,7 @@ def test_an_unknown_scenario_is_guessed_or_listed(name: str) -> None:
         load_scenario(name)
 
 
-def test_a_scenario_file_that_is_not_there_is_told_with_its_path(tmp_path: Path) -> None:
+def test_a_scenario_file_that_is_not_there_is_reported_with_its_path(tmp_path: Path) -> None:
     for name in ("gone.yaml", "folder/gone", "x" * 5000 + ".yaml"):
         with pytest.raises(FileError, match="there is no such file"):
             load_scenario(tmp_path / name)
@@ -283,7 +283,7 @@ def test_files_keep_their_place_when_a_dump_is_read_elsewhere(tmp_path: Path) ->
 
 @pytest.fixture
 def boat(tmp_path: Path) -> Path:
-    """A vehicle of one's own, in a folder beside the scenarios."""
+    """Write a user's vehicle to a folder next to the scenarios."""
     return Path(shutil.copytree(SHIPPED / "torpedo", tmp_path / "fleet" / "boat"))
 
 
@@ -335,7 +335,7 @@ def test_faults_of_a_vehicle_name_its_file(boat: Path, text: str, fault: str) ->
     assert found.startswith(fault.format(file=file, folder=boat))
 
 
-def test_faults_of_a_shared_vehicle_are_told_once(boat: Path) -> None:
+def test_faults_of_a_shared_vehicle_are_reported_once(boat: Path) -> None:
     write(boat / "vehicle.yaml", "forcs: {}\n")
     robots = {name: {"vehicle": str(boat)} for name in "abc"}
     assert len(faults_in({"robots": robots})) == 1
@@ -432,7 +432,7 @@ def test_a_file_that_overrides_name_lies_beside_the_scenario(tmp_path: Path) -> 
         ({"urdf": "gone.urdf"}, ".urdf: there is no file "),
     ],
 )
-def test_a_fault_of_an_override_is_told_at_its_place_in_the_scenario(overrides: dict[str, Any], fault: str) -> None:
+def test_a_fault_of_an_override_is_reported_at_its_path_in_the_scenario(overrides: dict[str, Any], fault: str) -> None:
     assert faults_in(with_overrides(**overrides))[0].startswith(f"robots.a.overrides{fault}")
 
 
@@ -611,7 +611,7 @@ def test_files_and_vehicles_beside_the_base_are_found_from_the_child(tmp_path: P
     assert scenario.description == long_text.strip()
 
 
-def test_words_that_are_also_names_of_files_stay_words(tmp_path: Path) -> None:
+def test_text_that_is_also_the_name_of_a_file_stays_text(tmp_path: Path) -> None:
     write(tmp_path / "library" / "notes.txt", "")
     write(tmp_path / "library" / "base.yaml", "name: notes.txt\ndescription: .\n")
     scenario = load_scenario(write(tmp_path / "child.yaml", "extends: library/base.yaml\n")).scenario
@@ -720,7 +720,7 @@ line 45: interfaces: must be a mapping (found [])
 """
 
 
-def test_all_faults_of_a_file_are_told_at_once_with_place_value_and_guess(tmp_path: Path) -> None:
+def test_all_faults_of_a_file_are_reported_together_with_path_value_and_guess(tmp_path: Path) -> None:
     path = write(tmp_path / "broken.yaml", BROKEN)
     with pytest.raises(SkerryError) as caught:
         load_scenario(path)
@@ -730,7 +730,7 @@ def test_all_faults_of_a_file_are_told_at_once_with_place_value_and_guess(tmp_pa
     assert str(caught.value).startswith(f"{path}: 23 faults\n  - line 1: name: must be text (found 5)\n")
 
 
-def test_a_sensor_too_fast_is_told_beside_other_faults(tmp_path: Path) -> None:
+def test_a_sensor_too_fast_is_reported_beside_other_faults(tmp_path: Path) -> None:
     text = (
         "step: 1/10\nseed: x\nrobots:\n  a: {vehicle: torpedo, overrides: {sensors: {odometry: {frequency: 10.5}}}}\n"
     )

@@ -1,4 +1,4 @@
-"""The ground: heights, normals and materials of every kind, its triangles, its contact shape, its files."""
+"""Terrain: heights, normals and materials of every kind, triangles, contact shape, and files."""
 
 import math
 import struct
@@ -318,7 +318,7 @@ def test_an_island_has_its_top_in_the_middle_and_leaves_the_ground_beyond_its_fo
 
 
 def test_a_ragged_island_strays_by_its_share_of_the_radius() -> None:
-    """Where a round one of 20 m meets the water, one that is ragged by 0.1 does so within three deviations, 6 m."""
+    """The shore of an island with `ragged: 0.1` is within three standard deviations, 6 m, of a round shore of 20 m."""
     island = {"kind": "island", "radius": 20, "top": 10, "ragged": 0.1, "seed": 4}
     ground = of_function(
         {"kind": "sum", "terms": [{"kind": "slope", "slope_deg": 0, "height": -10}, island]}, resolution=0.25
@@ -399,7 +399,7 @@ def chunk(kind: bytes, body: bytes) -> bytes:
 
 
 def filtered(line: bytes, above: bytes, kind: int, step: int) -> bytes:
-    """One line of a PNG, filtered; written from the specification's formulas, one byte at a time."""
+    """Return a filtered line of a PNG, from the specification's formulas, one byte at a time."""
     result = [kind]
     for k, value in enumerate(line):
         a, b, c = (line[k - step], above[k], above[k - step]) if k >= step else (0, above[k], 0)
@@ -489,7 +489,7 @@ def broken_pngs() -> dict[str, tuple[bytes, str]]:
 
 
 @pytest.mark.parametrize("name", broken_pngs())
-def test_a_broken_png_is_refused_in_words(name: str, tmp_path: Path) -> None:
+def test_a_broken_png_is_refused_with_a_message(name: str, tmp_path: Path) -> None:
     data, words = broken_pngs()[name]
     path = tmp_path / "a.png"
     path.write_bytes(data)
@@ -498,7 +498,7 @@ def test_a_broken_png_is_refused_in_words(name: str, tmp_path: Path) -> None:
     assert caught.value.source == str(path)
 
 
-def test_a_png_that_has_gone_is_refused_in_words(tmp_path: Path) -> None:
+def test_a_png_that_has_gone_is_refused_with_a_message(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="cannot be read: No such file"):
         read_grey_png(tmp_path / "gone.png", 100)
 
@@ -580,7 +580,7 @@ SLOPE = {"kind": "slope"}
         ),
     ],
 )
-def test_a_bad_heightfield_is_refused_in_words(settings: dict[str, Any], words: str) -> None:
+def test_a_bad_heightfield_is_refused_with_a_message(settings: dict[str, Any], words: str) -> None:
     with pytest.raises(ValidationError, match=words):
         HeightfieldTerrain(**{"size": (8, 5), **settings})
 
@@ -591,16 +591,16 @@ def test_a_material_image_with_a_place_beyond_the_list_is_refused(tmp_path: Path
         bumpy(material_map=path, materials=("sand", "rock"))
 
 
-def test_all_faults_of_a_file_are_told_with_their_places(tmp_path: Path) -> None:
+def test_all_faults_of_a_file_are_reported_with_their_paths(tmp_path: Path) -> None:
     text = "kind: heightfield\nsize: [8, 0]\narray: gone.npy\nmaterial_map:\n  - [0, -1]\nlevle: 3\n"
     with pytest.raises(FileError) as caught:
         HeightfieldTerrain.load(parse_document(text, "bay.yaml"), tmp_path)
-    told = [str(fault) for fault in caught.value.faults]
-    assert len(told) == 4
-    assert told[0].startswith("line 2: size[1]: ")
-    assert told[1] == f"line 3: array: there is no file {tmp_path / 'gone.npy'}"
-    assert told[2].startswith("line 5: material_map[0][1]: ")
-    assert told[3] == "line 6: levle: is not a known key; did you mean 'level'?"
+    reported = [str(fault) for fault in caught.value.faults]
+    assert len(reported) == 4
+    assert reported[0].startswith("line 2: size[1]: ")
+    assert reported[1] == f"line 3: array: there is no file {tmp_path / 'gone.npy'}"
+    assert reported[2].startswith("line 5: material_map[0][1]: ")
+    assert reported[3] == "line 6: levle: is not a known key; did you mean 'level'?"
 
 
 # ------------------------------------------------------------------------------------------------ meshes
@@ -696,7 +696,7 @@ def test_a_mesh_is_scaled_then_turned_then_moved(tmp_path: Path) -> None:
     np.testing.assert_allclose(ground.height([10, 20]), -29)
 
 
-def test_a_mesh_without_ground_is_refused_in_words(tmp_path: Path) -> None:
+def test_a_mesh_without_ground_is_refused_with_a_message(tmp_path: Path) -> None:
     (tmp_path / "wall.obj").write_text("v 0 0 0\nv 1 1 0\nv 1 1 1\nf 1 2 3\n")
     with pytest.raises(FileError, match="no face that is visible from above") as caught:
         MeshTerrain(mesh=tmp_path / "wall.obj").build()
@@ -725,7 +725,7 @@ def test_a_contact_resolution_that_misses_the_ground_is_refused(tmp_path: Path) 
         ({"mesh": __file__, "position": (0, 0, math.nan)}, "finite"),
     ],
 )
-def test_a_bad_mesh_terrain_is_refused_in_words(settings: dict[str, Any], words: str) -> None:
+def test_a_bad_mesh_terrain_is_refused_with_a_message(settings: dict[str, Any], words: str) -> None:
     with pytest.raises(ValidationError, match=words):
         MeshTerrain(**settings)
 

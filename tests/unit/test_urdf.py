@@ -1,4 +1,4 @@
-"""URDF: what a file says, and every fault of it in words with its place and line."""
+"""URDF: the content of a file, and the message of every fault with its location and line."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def test_meshes_are_found_in_packages_that_are_given_and_these_come_first(tmp_pa
     assert robot.links["a"].visuals[0].mesh == tmp_path / "given" / "hull.stl"
 
 
-def test_meshes_of_an_unknown_package_are_looked_for_beside_the_urdf(tmp_path: Path) -> None:
+def test_meshes_of_an_unknown_package_are_searched_beside_the_urdf(tmp_path: Path) -> None:
     text = changed(("meshes/hull.stl", "package://nowhere_to_be_found/meshes/hull.stl"))
     assert robot_of(tmp_path, text).links["base_link"].visuals[0].mesh == tmp_path / "meshes" / "hull.stl"
 
@@ -214,7 +214,7 @@ def test_meshes_may_be_given_as_file_addresses(tmp_path: Path) -> None:
     assert robot_of(tmp_path, text).links["base_link"].visuals[0].mesh == tmp_path / "my hull.stl"
 
 
-def test_a_missing_mesh_names_the_places_tried(tmp_path: Path) -> None:
+def test_a_missing_mesh_lists_the_searched_paths(tmp_path: Path) -> None:
     (tmp_path / "ship").mkdir()
     text = only_fault(tmp_path, ("meshes/hull.stl", "package://ship/hull.stl"))
     assert text == (
@@ -245,7 +245,7 @@ def test_malformed_xml_names_the_line(tmp_path: Path) -> None:
     assert "no element found" in str(refusal(tmp_path, ""))
 
 
-def test_an_unknown_encoding_is_a_fault_in_words(tmp_path: Path) -> None:
+def test_an_unknown_encoding_is_a_fault_with_a_message(tmp_path: Path) -> None:
     assert "encoding" in str(refusal(tmp_path, '<?xml version="1.0" encoding="martian"?><robot/>'))
     assert "encoding" in str(refusal(tmp_path, '<?xml version="1.0" encoding="gb2312"?><robot/>'))
 
@@ -263,7 +263,7 @@ def test_a_xacro_file_is_to_be_expanded_first(tmp_path: Path) -> None:
     assert "is a xacro file, not a URDF; expand it first: xacro robot.urdf > robot.urdf" in str(error)
 
 
-def test_all_faults_are_told_at_once_in_the_order_of_the_file(tmp_path: Path) -> None:
+def test_all_faults_are_reported_together_in_the_order_of_the_file(tmp_path: Path) -> None:
     error = refusal(
         tmp_path,
         changed(
@@ -353,7 +353,7 @@ def test_a_mesh_scale_must_be_three_numbers_other_than_zero(tmp_path: Path) -> N
 )
 def test_a_geometry_holds_exactly_one_shape(tmp_path: Path, inside: str) -> None:
     text = str(refusal(tmp_path, link_with(f"<visual>{inside}</visual>")))
-    assert 'link "a" / visual / geometry: must hold exactly one shape' in text
+    assert 'link "a" / visual / geometry: must contain exactly one shape' in text
     assert "known: box, sphere, cylinder, capsule, mesh" in text
 
 
@@ -421,7 +421,7 @@ def test_an_element_given_twice_is_a_fault(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_misspelt_words_are_not_passed_over(tmp_path: Path, old: str, new: str, expected: str) -> None:
+def test_misspelt_names_are_reported(tmp_path: Path, old: str, new: str, expected: str) -> None:
     text = only_fault(tmp_path, (old, new))
     assert expected in text
     assert "did you mean" in text
@@ -441,7 +441,7 @@ def test_misspelt_words_are_not_passed_over(tmp_path: Path, old: str, new: str, 
         ("revolut", "unknown type of joint (found 'revolut'); did you mean 'revolute'?"),
     ],
 )
-def test_joints_of_other_types_are_refused_in_words(tmp_path: Path, kind: str, words: str) -> None:
+def test_joints_of_other_types_are_refused_with_a_message(tmp_path: Path, kind: str, words: str) -> None:
     text = only_fault(tmp_path, ('type="revolute"', f'type="{kind}"'))
     assert text.startswith(f'line 30: joint "rudder_joint" / type: {words}')
 

@@ -1,4 +1,4 @@
-"""Waves and tides as functions of place and time, against the same formulas in numpy; spectra, seeds and faults."""
+"""Waves and tides by position and time, compared with the same formulas in numpy; spectra, seeds, error messages."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_sine_and_cosine_are_those_of_numpy_to_1e_12() -> None:
 
 
 def test_angles_of_any_size_are_wrapped_to_half_a_turn() -> None:
-    """cos 2πx = cos 2π(x − n); at 1e5 turns a double knows an angle to 1e5 · 2e-16 · 2π."""
+    """cos 2πx = cos 2π(x − n); at 1e5 turns the rounding of an angle is 1e5 · 2e-16 · 2π."""
     for turns in (0.0, 0.49, 0.51, -0.51, 7.25, -1e5 + 0.125, 1e5 + 0.3):
         assert abs(wrap(turns)) <= 0.5
         assert cosine(wrap(turns)) == pytest.approx(np.cos(2 * np.pi * turns), rel=0, abs=1e-10)
@@ -74,7 +74,7 @@ def test_angles_of_any_size_are_wrapped_to_half_a_turn() -> None:
 
 
 def test_the_decay_is_numpys_exponential_to_3e_12_however_deep() -> None:
-    """Taylor's series of degree 6 of x/64, squared six times; past e^-30 what is left is 1e-13."""
+    """Taylor's series of degree 6 of x/64, squared six times; below e^-30 the result is 1e-13."""
     depths = -np.concatenate([np.linspace(0, 1, 2001), np.linspace(0, 60, 6001), [1e3, 1e9, np.inf]])
     found = np.array([decay(x) for x in depths])
     assert found == pytest.approx(np.exp(depths), rel=0, abs=3e-12)
@@ -136,7 +136,7 @@ def test_the_level_lifts_everything() -> None:
 
 
 def test_what_is_not_needed_is_not_given_and_changes_nothing_else() -> None:
-    """Each row is the same whichever others are asked for."""
+    """Each row is the same, whichever other rows are requested."""
     water, points = sea(), np.random.default_rng(2).uniform(-20, 0, (70, 3))
     whole = water.sample(points, 3.0)
     for need in range(NEED_ALL + 1):
@@ -166,7 +166,7 @@ def test_a_point_has_the_same_sea_alone_and_among_others() -> None:
 
 
 def test_above_the_surface_is_the_water_right_below() -> None:
-    """Also in the crest, where stretching ends."""
+    """The relation holds in the crest too, where the stretching ends."""
     water = sea()
     points = np.random.default_rng(2).uniform(-20, 20, (40, 3))
     at = points.copy()
@@ -405,7 +405,7 @@ def test_a_tides_phase_is_0_at_high_water_and_90_as_it_rises() -> None:
         ({"hight": 1.0}, "hight"),
     ],
 )
-def test_waves_that_cannot_be_are_refused_in_words(settings: dict[str, Any], words: str) -> None:
+def test_waves_that_are_impossible_are_refused_with_a_message(settings: dict[str, Any], words: str) -> None:
     with pytest.raises(ValidationError, match=words):
         SURFACES.find("waves").model_validate(USUAL | settings)
 
@@ -417,7 +417,7 @@ def test_waves_need_height_period_and_heading(missing: str) -> None:
 
 
 def test_there_is_one_surface_only() -> None:
-    """`surface` is one mapping: a list of them, or a mapping of names to them, is no surface."""
+    """`surface` is one mapping: a list of them, or a mapping of names to them, is not a surface."""
     for two in ([{"kind": "flat"}, USUAL], {"calm": {"kind": "flat"}, "rough": USUAL}):
         with pytest.raises(ValidationError, match=r"surface"):
             WaterConfig.model_validate({"surface": two})
@@ -437,7 +437,7 @@ def test_there_are_no_waves_without_gravity() -> None:
         ([{"amplitude": 1.0}], "period_hours"),
     ],
 )
-def test_tides_that_cannot_be_are_refused_in_words(constituents: list[dict[str, float]], words: str) -> None:
+def test_tides_that_are_impossible_are_refused_with_a_message(constituents: list[dict[str, float]], words: str) -> None:
     with pytest.raises(ValidationError, match=words):
         SURFACES.find("tide").model_validate({"kind": "tide", "constituents": constituents})
 

@@ -1,4 +1,4 @@
-"""Bodies in currents that differ from place to place and change in time."""
+"""Bodies in currents that vary in space and time."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_body_in_a_vortex_on_a_grid_follows_it(load, vortex):
 
 
 def test_a_light_body_stays_on_its_circle_in_a_vortex(load, vortex):
-    """With D/m = 800 1/s it drifts by a share Ω² m/D = 1.25e-5 of its radius a second: 0.08 % in a turn of 63 s."""
+    """With D/m = 800 1/s it drifts by the fraction Ω² m/D = 1.25e-5 of its radius a second: 0.08 % in 63 s."""
     world = load(
         {
             "objects": {"ball": _ball([10.0, 0.0, -5.0], linear_damping=[3200.0] * 3 + [0.0] * 3)},
@@ -82,7 +82,7 @@ CURRENTS = {
 @pytest.mark.parametrize("kind", CURRENTS)
 @pytest.mark.parametrize("inside", [True, False])
 def test_forces_feel_the_current_that_python_sees(load, vortex, kind, inside):
-    """One implicit step from rest: v = h D u/(m + h D), which tells u, to rounding; nothing outside the volume."""
+    """An implicit step from rest gives v = h D u/(m + h D), from which u follows to rounding; 0 outside the volume."""
     volume = {"kind": "sphere", "center": [6.0, 2.0, -4.0], "radius": 1.0 if inside else 0.5}
     current = vortex(0.1) if kind == "grid" else {"kind": kind, **CURRENTS[kind]}
     drag, step = 30.0, 1 / 50
@@ -148,7 +148,7 @@ def test_a_neutral_body_goes_with_a_current_that_changes_all_over(load, set_velo
 
 
 def test_a_robot_that_leaves_a_grid_that_refuses_ends_the_advance_with_its_name(load, vehicle, vortex):
-    """Carried by 1 m/s it crosses x = 20 m; the world stands at the step before it would ask the grid there."""
+    """At 1 m/s it crosses x = 20 m; the world stays at the last step before the grid would be evaluated outside."""
     drag = {"kind": "damping", "link": "hull", "linear": [1e3] * 6}
     path = vehicle({"hull": {"mass": 5.0, "inertia": [0.3, 0.5, 0.4]}}, {"drag": drag})
     push = {"kind": "uniform", "velocity": [1.0, 0, 0]}
@@ -169,7 +169,7 @@ def test_a_robot_that_leaves_a_grid_that_refuses_ends_the_advance_with_its_name(
 
 
 def test_watching_a_grid_that_refuses_does_not_change_the_motion(load, vortex):
-    """The same bytes as with the same grid that clamps, which is stepped natively all at once."""
+    """The bytes equal those with `outside: clamp`, whose steps run in one native call."""
     found = []
     for outside in ("refuse", "clamp"):
         world = load(

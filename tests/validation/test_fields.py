@@ -1,4 +1,4 @@
-"""Force fields on bodies: what they push is in Newtons, by the share of the body that they hold, whoever it is."""
+"""Force fields on bodies: the force in newtons is proportional to the fraction of the body inside, for any body."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _box(center, size, **more):
 
 @pytest.fixture
 def craft(load, vehicle):
-    """A neutral craft of one link with force points, in a world with fields."""
+    """Load a neutrally buoyant craft of one link with force points, in a world with fields."""
 
     def build(fields, points=FOUR, position=(0.0, 0.0, -5.0), laws=None, **scenario):
         law = {"kind": "force_points", "link": "hull", "points": points, "volume": NEUTRAL}
@@ -75,7 +75,7 @@ def test_the_readable_forces_of_the_points_include_the_field(craft):
 
 @pytest.mark.parametrize("kind", ["box", "turned box", "sphere", "cylinder", "mesh"])
 def test_every_volume_holds_what_is_in_it_and_nothing_else(load, tmp_path, kind):
-    """Three balls: one in the middle, one well out, one out of the turned box that the straight one holds."""
+    """Three balls: one in the middle, one far outside, one outside the rotated box but inside the unrotated one."""
     volumes = {
         "box": _box([0, 0, -5], [6, 6, 2]),
         "turned box": _box([0, 0, -5], [6, 6, 2], yaw_deg=45),
@@ -121,7 +121,7 @@ def test_a_central_field_moves_a_body_from_or_to_its_centre(craft, kind, sign):
         ("only_above_water", 0.0, 0.5),
     ],
 )
-def test_a_field_only_under_or_above_water_is_told_by_each_points_own_surface(craft, flag, z, share):
+def test_a_field_only_under_or_above_water_depends_on_the_surface_at_each_point(craft, flag, z, share):
     """Two points of four are under water: half the force."""
     points = [[0.1, 0, 0.2], [-0.1, 0, 0.2], [0.1, 0, -0.2], [-0.1, 0, -0.2]]
     field = {**FIELD, "volume": {"kind": "sphere", "center": [0, 0, 0], "radius": 50.0}, flag: True}
@@ -130,7 +130,7 @@ def test_a_field_only_under_or_above_water_is_told_by_each_points_own_surface(cr
 
 
 def test_in_waves_a_field_only_under_water_follows_the_surface(craft):
-    """The same point is in and out as the wave passes."""
+    """The same point is under water and above it as the wave passes."""
     field = {**FIELD, "volume": {"kind": "sphere", "center": [0, 0, 0], "radius": 50.0}, "only_underwater": True}
     for phase, expected in ((0.0, 6.0), (180.0, 0.0)):
         wave = {"kind": "waves", "spectrum": "regular", "height": 1.0, "period": 6.0, "heading_deg": 90.0}
@@ -159,7 +159,7 @@ def test_the_terminal_speed_in_a_field_is_its_force_over_the_drag(craft):
 
 
 def test_a_field_is_a_force_and_no_flow(craft):
-    """Water stays at rest where a field is."""
+    """A field does not move the water."""
     world = craft({"push": {**FIELD, "volume": _box([0, 0, -5], [4, 4, 4])}})
     assert not world.sample_water([0.0, 0.0, -5.0]).velocity.any()
 
@@ -257,7 +257,7 @@ def test_without_the_setting_a_propeller_has_no_field(blowing):
 
 
 def test_a_propeller_never_blows_on_the_vehicle_that_carries_it(blowing):
-    """Its points ahead lie in the suction, but feel only what they would without."""
+    """Points ahead of the propeller lie in its suction cone, but get no force from their own vehicle's field."""
     found = []
     for field in (None, {"force_magnitude_cap": 50.0, "length": 20.0, "half_angle_deg": 80.0}):
         world = blowing([-1.0, 0, 0], field)
@@ -280,7 +280,7 @@ def test_a_propellers_field_may_be_of_one_medium(blowing, flag, z, felt):
 
 
 def test_the_tip_of_the_cone_may_lie_ahead_of_the_propeller(blowing):
-    """r is counted from the tip: 1 m ahead makes 2 m of 1 m."""
+    """r is measured from the tip: with the tip 1 m ahead, a distance of 1 m becomes 2 m."""
     found = _push(blowing([-1.0, 0, 0], {**CAP, "cone_tip": 1.0}))
     assert found[0] == pytest.approx(-2.0 / 2.0, rel=2e-3)
 
@@ -315,7 +315,7 @@ def free_path(vehicle):
 
 
 def test_fields_go_on_from_a_snapshot_bit_for_bit(load, free_path):
-    """The thrust that a field blows with is part of the state."""
+    """The thrust that drives a propeller field is part of the state."""
     world = load(_moving(free_path))
     world.advance(1.0)
     before = world.snapshot()
@@ -350,7 +350,7 @@ def test_a_hundred_fields_are_the_sum_of_a_hundred(craft):
 
 
 def test_a_bad_field_is_named_with_its_place(load):
-    """All faults at once."""
+    """All faults are reported together."""
     fields = {"one": {"kind": "vector", "volume": _box([0, 0, 0], [1, 1, 1])}, "two": {"kind": "swirl"}}
     with pytest.raises(skerry.SkerryError, match=r"(?s)fields\.one.*`vector`.*fields\.two"):
         load({"fields": fields})

@@ -78,7 +78,7 @@ def test_it_floats_upright_at_its_draught_also_after_it_was_tilted(load, name: s
 
 @pytest.mark.parametrize("name", AFLOAT)
 def test_its_origin_is_its_waterline_in_sea_water(load, name: str) -> None:
-    """So that `position: [x, y, 0]` puts it where it floats; to 3 mm, the rounding of its file and of its cells."""
+    """`position: [x, y, 0]` is the floating position, to 3 mm, the rounding of the file and of the buoyancy cells."""
     world = load({"terrain": GROUND, "objects": {"it": {"prop": name}}})
     world.advance(20.0)
     assert world.objects["it"].pose.position[2] == pytest.approx(0.0, abs=0.003)
@@ -134,7 +134,7 @@ def test_a_line_far_stiffer_than_the_step_can_follow_stays_calm(load) -> None:
 
 
 def test_a_current_carries_a_buoy_to_the_end_of_its_line_and_no_further(load) -> None:
-    """Its line is taut: from the anchor, its upper end is its length L = 1.02 · 9.236 m away and T L/(E A) more.
+    """The line is taut: from the anchor, its upper end is its length L = 1.02 · 9.236 m away and T L/(E A) more.
 
     The current's drag is some hundred N at 0.6 m/s, and the line slants by 13°: T < 1 kN, or 1 % of E A. A float
     without a line drifts off with the water, to 5 %, since it starts at rest.
@@ -253,7 +253,7 @@ def test_a_lamp_shines_with_its_glow_at_night_and_as_the_water_lets_it_through(l
 # ------------------------------------------------------------------------------------------------ the farm
 
 
-def test_the_farms_floats_stay_at_their_line_and_its_kelp_is_heard_and_seen(load) -> None:
+def test_the_farms_floats_stay_at_their_line_and_its_kelp_is_detected_by_sonar_and_camera(load) -> None:
     """Floats are held by lines of 1.05 times 1.5 m and so within some 0.5 m of their place, waves and all."""
     world = load("algae_farm")
     world.advance(30.0)

@@ -221,7 +221,7 @@ def test_a_small_float_rides_a_long_wave(load, period):
 
 
 def test_a_raft_lies_in_the_slope_of_a_long_wave(load):
-    """Its deck's normal is the surface's: pitch = slope within 2 % and 2°, for a raft of 1/160 of the wave's length."""
+    """The deck is parallel to the surface: pitch = slope within 2 % and 2°, for a raft of 1/160 of the wavelength."""
     raft = {
         "geometry": {"kind": "box", "size": [0.6, 0.6, 0.1]},
         "motion": "dynamic",

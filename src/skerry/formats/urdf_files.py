@@ -156,7 +156,7 @@ class _UrdfReader(UrdfElements):
         shapes = [child for child in geometry if child.tag in get_args(ShapeKind)]
         if len(shapes) != 1:
             found, hint = [child.tag for child in geometry], f"known: {', '.join(get_args(ShapeKind))}"
-            self.fault(geometry, "must hold exactly one shape", found=found, hint=hint)
+            self.fault(geometry, "must contain exactly one shape", found=found, hint=hint)
             return plain
         shape = shapes[0]
         if shape.tag == "box":

@@ -187,5 +187,5 @@ Volume = Annotated[BoxVolume | SphereVolume | CylinderVolume | MeshVolume, Field
 
 
 def volume_table(volume: Any) -> Floats:
-    """Return the table of a volume; None stands for the whole space."""
+    """Return the table of a volume; None means the whole space."""
     return np.zeros(HEADER) if volume is None else volume.table()

@@ -119,7 +119,7 @@ def _move_water(table: int, n: int, phase: Any, need: int, count: int, points: i
     along, rise = (
         floats(stack_floats(2000), MAX_COMPONENTS),
         floats(stack_floats(2000), MAX_COMPONENTS),
-    )  # what is left at this depth
+    )  # factors of the amplitudes at this depth
     for i in range(count):
         px, py = x[i], y[i]
         below = _stretched(level, depth, layer, z[i], height[i])
