@@ -214,7 +214,7 @@ class _StreamBuilder:
         def encode(reading: Any) -> protocol.Payload:
             return protocol.scalars(np.atleast_2d(reading.ranges)[row])
 
-        details = {"angles": angles, "range_m": self._settings.reach().most, "rows": count, "unit": "m"}
+        details = {"angles": angles, "range_m": self._settings.limits().max_range, "rows": count, "unit": "m"}
         return self._stream("polar", Kind.SCALARS, _latest, encode, details=details)
 
 
