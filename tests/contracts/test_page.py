@@ -1,4 +1,4 @@
-"""Every shipped scenario can be shown on the page: its scene is plain data, and all its streams give messages."""
+"""Every shipped scenario can be shown on the page: its scene is data for JSON, and all its streams give messages."""
 
 import json
 
@@ -15,7 +15,7 @@ from skerry.ui.server import PageServer
 from skerry.ui.settings import PageSettings
 from skerry.ui.state import plain
 
-# what takes long to measure, and is the same everywhere
+# kinds that take long to measure and are tested elsewhere
 SLOW = {Kind.IMAGE, Kind.CLOUD, Kind.SONAR_FAN}
 
 
@@ -39,7 +39,7 @@ def test_a_scenario_has_a_scene_a_state_and_streams(scenario: str) -> None:
         assert {name for robot in scene["robots"] for sensor in robot["sensors"] for name in sensor["streams"]} <= set(
             page.streams
         )
-        assert world.fingerprint() == before  # to look changes nothing
+        assert world.fingerprint() == before  # a description of the scene does not change the world
         wanted = {stream.name: 30.0 for stream in streams if stream.kind not in SLOW and "rays/" not in stream.name}
         page.set_subscriptions(wanted, has_clients=True)
         runner.run(0.2)

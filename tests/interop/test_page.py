@@ -1,4 +1,4 @@
-"""The page's server, as programs and hostile peers meet it: real sockets, aiohttp's own client at the other end."""
+"""The page's server with normal and hostile clients: real sockets, and the client of aiohttp."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from skerry.ui.session import MAX_IN_FLIGHT
 from skerry.ui.settings import PageSettings
 from skerry.world import World, build_world
 
-PATIENCE = 60.0  # s for what comes at once on a machine that has time
-# SAM without its cameras' large pictures, which are not what is tested here
+PATIENCE = 60.0  # timeout, s; an idle machine needs much less
+# SAM with small camera pictures, which are not tested here
 SMALL = {"overrides": {"sensors": {"camera_front": {"width": 32, "height": 24}}}}
 
 DRONE = {
@@ -46,7 +46,7 @@ DRONE = {
 
 
 class PageRun:
-    """A world that runs in a thread, with a page; another may follow it, as in the terminal."""
+    """Worlds that run in a thread with a page, one after another, as in `skerry run`."""
 
     def __init__(self, settings: PageSettings, interfaces: dict[str, Interface], speed: float | None) -> None:
         self.server = PageServer(settings)
@@ -105,7 +105,7 @@ def running(
 
 
 class WebSocketClient:
-    """A page as a program: keeps what comes, and acknowledges what it has drawn."""
+    """Client program: keeps all messages, and acknowledges the binary ones."""
 
     def __init__(self, socket: ClientWebSocketResponse) -> None:
         self.socket = socket
@@ -115,7 +115,7 @@ class WebSocketClient:
         self._asked = 0
 
     async def take(self) -> None:
-        """Take one message."""
+        """Receive one message."""
         message = await asyncio.wait_for(self.socket.receive(), PATIENCE)
         if message.type is WSMsgType.TEXT:
             self.texts.append(json.loads(message.data))
@@ -127,7 +127,7 @@ class WebSocketClient:
             raise ConnectionError(f"{message.type.name} {message.data} {message.extra}")
 
     async def until(self, is_there: Callable[[], Any]) -> Any:
-        """Take messages until something is there."""
+        """Receive messages until a condition is true, and return its value."""
         async with asyncio.timeout(PATIENCE):
             while not (found := is_there()):
                 await self.take()
@@ -137,14 +137,14 @@ class WebSocketClient:
         return next((text for text in reversed(self.texts) if text["type"] == kind), None)
 
     async def state(self, fits: Callable[[dict[str, Any]], Any] = lambda state: True) -> dict[str, Any]:
-        """The next state that fits."""
+        """Return the next state for which a condition is true."""
         begin = len(self.texts)
         return await self.until(
             lambda: next((text for text in self.texts[begin:] if text["type"] == "state" and fits(text)), None)
         )
 
     async def ask(self, op: str, **more: Any) -> dict[str, Any]:
-        """Ask for something, and wait for the answer."""
+        """Send a request, and return the reply."""
         self._asked += 1
         number = self._asked
         await self.socket.send_json({"op": op, "id": number, **more})
@@ -153,19 +153,19 @@ class WebSocketClient:
         )
 
     async def do(self, op: str, **more: Any) -> Any:
-        """Ask for something that succeeds."""
+        """Send a request that succeeds, and return its result."""
         answer = await self.ask(op, **more)
         assert answer["ok"], answer
         return answer["result"]
 
     async def refused(self, op: str, **more: Any) -> str:
-        """Ask for something that does not, and give the words."""
+        """Send a request that fails, and return the error."""
         answer = await self.ask(op, **more)
         assert not answer["ok"], answer
         return str(answer["error"])
 
     async def events(self, kind: str) -> dict[str, Any]:
-        """An event of a kind, of now or before."""
+        """Return the first event of a kind."""
         return await self.until(
             lambda: next((text for text in self.texts if text["type"] == "event" and text["kind"] == kind), None)
         )
@@ -202,7 +202,7 @@ async def get(session: ClientSession, run: PageRun, path: str, **settings: Any) 
         return answer
 
 
-# ------------------------------------------------------------------------------------------------ what is shown
+# ------------------------------------------------------------------------------------------------ scene and streams
 
 
 def test_a_client_gets_hello_scene_and_state_and_the_streams_it_wants() -> None:
@@ -233,7 +233,7 @@ def test_a_client_gets_hello_scene_and_state_and_the_streams_it_wants() -> None:
         with_client(look, run)
 
 
-def test_nothing_is_measured_that_nobody_wants() -> None:
+def test_nothing_is_measured_without_a_subscriber() -> None:
     async def look(client: WebSocketClient) -> None:
         await client.state()
         assert run.runner is not None
@@ -274,7 +274,7 @@ def test_lines_of_a_side_scan_come_complete_and_in_order() -> None:
         with_client(look, run)
 
 
-def test_the_page_names_all_its_modules_at_once_and_serves_nothing_else(shared_run: PageRun) -> None:
+def test_the_page_lists_all_its_modules_and_serves_nothing_else(shared_run: PageRun) -> None:
     async def look() -> None:
         async with ClientSession() as session:
             text = await (await get(session, shared_run, "/")).text()
@@ -290,7 +290,7 @@ def test_the_page_names_all_its_modules_at_once_and_serves_nothing_else(shared_r
     asyncio.run(look())
 
 
-def test_the_state_tells_the_level_of_a_tide() -> None:
+def test_the_state_has_the_level_of_a_tide() -> None:
     """A cos(2π t/T − φ), with φ a right angle: A sin(2π t/T); both sides are double precision."""
     surface = {"kind": "tide", "constituents": [{"amplitude": 0.5, "period_hours": 0.002, "phase_deg": 90}]}
 
@@ -321,8 +321,8 @@ def test_assets_are_served_under_the_hash_of_their_bytes() -> None:
         asyncio.run(look())
 
 
-def test_the_scene_draws_the_sea_that_the_physics_has() -> None:
-    """η = level + Σ a cos(kx x + ky y − ω t + φ), as the page is told, against `sample_water`; to single precision."""
+def test_the_scene_has_the_waves_of_the_physics() -> None:
+    """Compare η = level + Σ a cos(kx x + ky y − ω t + φ) of the scene with `sample_water`, to single precision."""
 
     async def look() -> None:
         async with ClientSession() as session:
@@ -343,14 +343,14 @@ def test_the_scene_draws_the_sea_that_the_physics_has() -> None:
 # ------------------------------------------------------------------------------------------------ driving
 
 
-def test_held_keys_drive_and_silence_lets_go() -> None:
+def test_held_keys_drive_and_a_timeout_releases_them() -> None:
     async def drive(client: WebSocketClient) -> None:
         await client.do("keys", robot="sam", held=["up"], seq=1)
         state = await client.state(lambda state: state["robots"]["sam"]["held"] == ["up"])
         assert state["robots"]["sam"]["lease"] == state["you"]
         state = await client.state(lambda state: state["robots"]["sam"]["actuators"]["thruster1"]["target"] == 800)
         assert state["robots"]["sam"]["control"] == "manual"
-        # and nothing more is said
+        # the client sends nothing more
         await client.state(lambda state: state["robots"]["sam"]["held"] == [])
         state = await client.state(lambda state: state["robots"]["sam"]["actuators"]["thruster1"]["target"] == 0)
         assert state["robots"]["sam"]["lease"] == state["you"]
@@ -360,7 +360,7 @@ def test_held_keys_drive_and_silence_lets_go() -> None:
 
 
 def test_held_keys_stay_down_at_full_speed() -> None:
-    """The dead man's switch of the world counts simulated time; the page presses again as often as that needs."""
+    """The keyboard's timeout counts simulated time, and the page sends held keys again often enough."""
 
     async def drive(client: WebSocketClient) -> None:
         await client.do("keys", robot="sam", held=["up"], seq=1)
@@ -375,7 +375,7 @@ def test_held_keys_stay_down_at_full_speed() -> None:
         with_client(drive, run)
 
 
-def test_a_client_that_goes_away_lets_go_of_keys_and_lease() -> None:
+def test_a_disconnected_client_releases_its_keys_and_its_drive_lock() -> None:
     async def drive() -> None:
         async with connected(run) as watcher:
             async with connected(run) as driver:
@@ -441,7 +441,7 @@ def test_the_simulator_ignores_keys_and_sliders_while_another_source_has_control
         with_client(drive, run)
 
 
-def test_a_robot_is_sent_somewhere_leaks_speaks_and_is_put_elsewhere() -> None:
+def test_requests_send_a_robot_to_a_waypoint_trigger_a_leak_send_text_and_teleport() -> None:
     async def drive(client: WebSocketClient) -> None:
         await client.do("waypoint", robot="sam", position=[40, 10, -5], tolerance=3)
         state = await client.state(lambda state: state["robots"]["sam"]["waypoint"])
@@ -488,7 +488,7 @@ def test_a_winch_is_wound_from_the_page() -> None:
 # ------------------------------------------------------------------------------------------------ the run
 
 
-def test_pause_step_pace_reset_and_snapshots() -> None:
+def test_pause_step_speed_reset_and_snapshots() -> None:
     async def drive(client: WebSocketClient) -> None:
         await client.do("pause")
         state = await client.state()
@@ -538,7 +538,7 @@ def test_another_seed_and_another_scenario_are_shown_without_a_new_connection() 
         with_client(drive, run)
 
 
-def test_a_robot_that_comes_is_shown_and_one_that_goes_is_not() -> None:
+def test_a_spawned_robot_is_shown_and_a_deleted_one_is_not() -> None:
     async def drive(client: WebSocketClient) -> None:
         await client.until(lambda: client.last("scene") is not None)
         await client.do("spawn", name="buoy", settings={"prop": "buoy_port", "mooring": None})
@@ -635,7 +635,7 @@ def test_the_same_is_done_over_http() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "words"),
+    ("body", "expected"),
     [
         ("no json", "not valid JSON"),
         ("[1]", "an object with an `op`"),
@@ -657,16 +657,16 @@ def test_the_same_is_done_over_http() -> None:
         ('{"op": "teleport", "name": "sam", "position": [0, 0, 0], "orientation": [0, 0, 0, 0]}', "quaternion"),
         ('{"op": "source", "robot": "sam", "source": "somebody"}', "source"),
         ('{"op": "scenario", "load": "../../etc/passwd"}', "no scenario"),
-        ('{"op": "seek", "t": 1}', "no replay"),
+        ('{"op": "seek", "t": 1}', "not a replay"),
         ('{"op": "winch", "robot": "sam", "winch": "vbs", "target": 1}', "percent"),
     ],
 )
-def test_a_wrong_operation_is_refused_in_words(body: str, words: str, shared_run: PageRun) -> None:
+def test_a_wrong_request_is_refused_with_an_explanation(body: str, expected: str, shared_run: PageRun) -> None:
     async def drive() -> None:
         async with ClientSession() as session:
             status, answer = await post(session, shared_run, body)
             assert status == 400 and answer["ok"] is False
-            assert words in answer["error"]
+            assert expected in answer["error"]
             assert "Traceback" not in answer["error"]
 
     asyncio.run(drive())
@@ -678,7 +678,7 @@ def shared_run() -> Iterator[PageRun]:
         yield run
 
 
-# ------------------------------------------------------------------------------------------------ who may
+# ------------------------------------------------------------------------------------------------ access
 
 
 def test_other_sites_may_neither_connect_nor_post(shared_run: PageRun) -> None:
@@ -693,7 +693,7 @@ def test_other_sites_may_neither_connect_nor_post(shared_run: PageRun) -> None:
                     assert answer.status == 403
             own = {"Origin": shared_run.url}
             assert (await post(session, shared_run, {"op": "resume"}, headers=own))[0] == 200
-            # a name of somebody else's that leads here
+            # a foreign host name that resolves to this machine
             headers = {"Host": f"evil.example:{shared_run.server.port}"}
             assert (await get(session, shared_run, "/api/state", headers=headers)).status == 403
 
@@ -723,7 +723,7 @@ def test_other_hosts_need_the_token() -> None:
         asyncio.run(drive())
 
 
-def test_the_next_free_port_is_taken_and_a_wanted_one_is_insisted_on() -> None:
+def test_the_default_port_is_the_next_free_one_and_a_given_port_must_be_free() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(SkerryError, match="give another --port"):
@@ -735,7 +735,7 @@ def test_the_next_free_port_is_taken_and_a_wanted_one_is_insisted_on() -> None:
 # ------------------------------------------------------------------------------------------------ hostile and slow
 
 
-def test_no_more_is_under_way_than_a_page_has_drawn() -> None:
+def test_messages_in_flight_are_limited_by_acknowledgements() -> None:
     async def look(client: WebSocketClient) -> None:
         client.draws = False
         await client.do("sub", streams={"pose": {"hz": 30}})
@@ -749,7 +749,7 @@ def test_no_more_is_under_way_than_a_page_has_drawn() -> None:
         # what was seen meanwhile is gone
         assert client.messages[-1][3] > MAX_IN_FLIGHT + 1
         assert client.messages[-1][4] > last + 0.4
-        # nobody gets ahead by claiming to have drawn what was not sent
+        # a client cannot acknowledge messages that were not sent
         await client.socket.send_json({"op": "ack", "n": 10**9})
         await client.socket.send_json({"op": "ack", "n": -5})
         count = len(client.messages)
@@ -761,7 +761,7 @@ def test_no_more_is_under_way_than_a_page_has_drawn() -> None:
         with_client(look, run)
 
 
-def test_a_client_that_reads_nothing_holds_up_nobody_and_grows_no_memory() -> None:
+def test_a_client_that_reads_nothing_delays_no_other_client_and_uses_no_more_memory() -> None:
     async def drive() -> None:
         async with connected(run) as good:
             reader, writer = await asyncio.open_connection("127.0.0.1", run.server.port, limit=1024)
@@ -811,7 +811,7 @@ def test_messages_that_are_too_long_end_the_connection_and_nothing_else() -> Non
         asyncio.run(drive())
 
 
-def test_nonsense_is_answered_and_survived() -> None:
+def test_invalid_messages_get_an_error_and_do_not_stop_the_server() -> None:
     async def drive(client: WebSocketClient) -> None:
         for text in ("", "{", "[]", "null", '"x"', '{"op": {}}', '{"op": "ack", "n": "x"}', '{"op": "ping", "t": []}'):
             await client.socket.send_str(text)
@@ -834,7 +834,7 @@ def test_nonsense_is_answered_and_survived() -> None:
         with_client(drive, run)
 
 
-def test_a_flood_of_operations_is_cut_off_and_the_world_goes_on() -> None:
+def test_a_flood_of_requests_is_limited_and_the_world_continues() -> None:
     async def drive(client: WebSocketClient) -> None:
         assert run.runner is not None
         for number in range(MAX_PENDING + 200):

@@ -1,4 +1,4 @@
-"""A real Chromium before a real simulator: starts both, and looks on while a test uses the page."""
+"""Fixtures that start a real simulator and a real Chromium, and check the browser for errors."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ import pytest
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
-PATIENCE = 120.0  # s; kernels may be compiled meanwhile, and a software renderer on a busy machine stalls for seconds
-SIZE = {"width": 1024, "height": 480}  # small, as every pixel is drawn by the processor
+PATIENCE = 120.0  # timeout, s; kernels may be compiled, and a software renderer on a busy machine stalls for seconds
+SIZE = {"width": 1024, "height": 480}  # small, because the CPU draws every pixel
 ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 SCENARIO = "sam_in_the_bay"
 FOLDED = "localStorage['skerry.folds'] ??= JSON.stringify({camera: false, sidescan: false})"
 QUIET = "() => ['rays', 'clouds'].forEach(overlay => __ui.store.set(`show:${overlay}`, false))"
-"""What takes most of the processor: tests that want to see it ask for it."""
+"""Hide the overlays that need most of the CPU time. Tests of these overlays show them."""
 
 
 def wait_until(condition: Callable[[], Any], what: str) -> Any:
-    """The first true answer."""
+    """Wait for the first true value of a condition, and return it."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         if answer := condition():
             return answer
         time.sleep(0.05)
-    raise AssertionError(f"waited {PATIENCE:.0f} s in vain for {what}")
+    raise AssertionError(f"timeout after {PATIENCE:.0f} s while waiting for {what}")
 
 
 class Simulator:
-    """`skerry …` in a process of its own, and its HTTP API."""
+    """`skerry …` in a separate process, and its HTTP API."""
 
     def __init__(self, *arguments: str) -> None:
         self._arguments = arguments
@@ -52,16 +52,16 @@ class Simulator:
         command = [sys.executable, "-u", "-m", "skerry", *self._arguments, *more]
         process = self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         assert process.stderr is not None
-        said = []
+        lines = []
         for line in process.stderr:
-            said.append(line)
+            lines.append(line)
             if found := ADDRESS.search(line):
                 self.address = found.group()
                 return
-        raise AssertionError("the simulator ended: " + "".join(said))
+        raise AssertionError("the simulator ended: " + "".join(lines))
 
     def stop(self) -> None:
-        """Ctrl-C, as often as one likes."""
+        """Stop the process with Ctrl-C. A second call has no effect."""
         if self.process is not None:
             self.process.send_signal(signal.SIGINT)
             self.process.communicate(timeout=PATIENCE)
@@ -75,14 +75,14 @@ class Simulator:
         with urllib.request.urlopen(f"{self.address}/api/{what}", timeout=PATIENCE) as answer:
             return json.load(answer)
 
-    def post(self, **operation: Any) -> Any:
-        request = urllib.request.Request(f"{self.address}/api/cmd", json.dumps(operation).encode())
+    def post(self, **data: Any) -> Any:
+        request = urllib.request.Request(f"{self.address}/api/cmd", json.dumps(data).encode())
         with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return json.load(answer)
 
     @property
     def state(self) -> Any:
-        """The state of the world, as soon as there is one."""
+        """State of the world. Waits until there is one."""
         return wait_until(self._state, "a world")
 
     def _state(self) -> Any:
@@ -107,7 +107,7 @@ class Simulator:
 
 
 class Operator:
-    """Somebody before a page: finds controls by their names, and notices what goes wrong in the browser."""
+    """User of a page: finds controls by their test ids, and collects the errors of the browser."""
 
     def __init__(self, browser: Browser, simulator: Simulator, **options: Any) -> None:
         self.browser, self.simulator = browser, simulator
@@ -120,11 +120,11 @@ class Operator:
         self.page.add_init_script(FOLDED)
         self.page.on("console", lambda message: message.type == "error" and self.problems.append(message.text))
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
-        self.page.on("request", lambda request: self._look_at(request.url))
-        self.page.on("websocket", lambda socket: self._look_at(socket.url))
+        self.page.on("request", lambda request: self._check_address(request.url))
+        self.page.on("websocket", lambda socket: self._check_address(socket.url))
         self.open()
 
-    def _look_at(self, address: str) -> None:
+    def _check_address(self, address: str) -> None:
         host = self.simulator.address.removeprefix("http:")
         if not address.startswith((f"http:{host}", f"ws:{host}", "data:", "blob:")):
             self.foreign.append(address)
@@ -137,7 +137,7 @@ class Operator:
             self.click("welcome-close")
 
     def another(self) -> Operator:
-        """Somebody else before another page."""
+        """Return the user of another page."""
         self.others.append(Operator(self.browser, self.simulator))
         return self.others[-1]
 
@@ -145,9 +145,9 @@ class Operator:
         return self.page.get_by_test_id(name)
 
     def click(self, name: str) -> None:
-        """Click on what can be seen and used; without the frames for which Playwright waits, which come slowly here."""
+        """Click a visible and enabled control. Does not wait for frames as Playwright does, because they are slow."""
         control = self[name]
-        wait_until(lambda: control.is_visible() and control.is_enabled(), f"{name} to be of use")
+        wait_until(lambda: control.is_visible() and control.is_enabled(), f"{name} to be enabled")
         control.evaluate("control => control.click()")
 
     def until(self, condition: Callable[[], Any], what: str) -> Any:
@@ -158,7 +158,7 @@ class Operator:
             self.click(f"fold-{panel}")
 
     def hold(self, key: str, condition: Callable[[], Any], what: str) -> Any:
-        """Hold a key until something is so."""
+        """Hold a key until a condition is true, and return its value."""
         self.page.keyboard.down(key)
         try:
             return wait_until(condition, what)
@@ -166,11 +166,11 @@ class Operator:
             self.page.keyboard.up(key)
 
     def colours(self, canvas: str) -> int:
-        """How many different colours a canvas shows in 64 × 48 places."""
+        """Return the number of different colours of a canvas, scaled to 64 × 48 pixels."""
         return int(self[canvas].evaluate(COUNT_COLOURS))
 
     def leave(self) -> None:
-        """Close the page, so that nobody misses the simulator."""
+        """Close the page before the simulator stops."""
         self.page.close()
 
     def close(self) -> None:
@@ -181,7 +181,7 @@ class Operator:
         assert not self.foreign, self.foreign
 
 
-# A WebGL canvas can only be read in the frame in which it was drawn.
+# A WebGL canvas can be read only in the frame in which it was drawn.
 COUNT_COLOURS = """canvas => new Promise(done => requestAnimationFrame(() => {
     const context = new OffscreenCanvas(64, 48).getContext("2d");
     context.drawImage(canvas, 0, 0, 64, 48);
@@ -191,14 +191,16 @@ COUNT_COLOURS = """canvas => new Promise(done => requestAnimationFrame(() => {
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Debian's Chromium as on a machine without a graphics card.
+    """Chromium as on a machine without a graphics card.
 
-    Playwright's loop must not run while other tests run theirs.
+    The scope is the module, because Playwright's event loop must not run during tests with other event loops.
     """
-    playwright = pytest.importorskip("playwright.sync_api", reason="there is no playwright: pip install playwright")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed: pip install playwright"
+    )
     chromium = shutil.which("chromium")
     if chromium is None:
-        pytest.skip("there is no chromium: sudo apt-get install chromium")
+        pytest.skip("chromium is not installed: sudo apt-get install chromium")
     arguments = ["--no-sandbox", "--enable-unsafe-swiftshader"]
     with playwright.sync_playwright() as started:
         browser = started.chromium.launch(executable_path=chromium, args=arguments)
@@ -208,7 +210,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def start(browser: Browser) -> Iterator[Callable[..., Simulator]]:
-    """Starts simulators by the arguments of `skerry`, and stops them in the end."""
+    """Function that starts a simulator with arguments of `skerry`. All are stopped at the end."""
     started: list[Simulator] = []
 
     def begin(*arguments: str) -> Simulator:
@@ -222,38 +224,38 @@ def start(browser: Browser) -> Iterator[Callable[..., Simulator]]:
 
 @pytest.fixture(scope="module")
 def simulator(start: Callable[..., Simulator]) -> Simulator:
-    """SAM in the bay; the same for all tests of a module."""
+    """Simulator with SAM in the bay, shared by the tests of a module."""
     return start("run", SCENARIO)
 
 
 @pytest.fixture
 def operator(browser: Browser, simulator: Simulator, request: pytest.FixtureRequest) -> Iterator[Operator]:
-    """Somebody before the page of a scenario that begins; another one than SAM in the bay by a parameter."""
+    """User of the page of a scenario at its start. The parameter selects another scenario than SAM in the bay."""
     simulator.begin(getattr(request, "param", SCENARIO))
     operator = Operator(browser, simulator)
     yield operator
     operator.close()
 
 
-def _seats(browser: Browser) -> Iterator[Callable[..., Operator]]:
+def _open_pages(browser: Browser) -> Iterator[Callable[..., Operator]]:
     operators: list[Operator] = []
 
-    def sit(simulator: Simulator, **options: Any) -> Operator:
+    def open_page(simulator: Simulator, **options: Any) -> Operator:
         operators.append(Operator(browser, simulator, **options))
         return operators[-1]
 
-    yield sit
+    yield open_page
     for operator in operators:
         operator.close()
 
 
 @pytest.fixture
 def before(browser: Browser) -> Iterator[Callable[..., Operator]]:
-    """Puts somebody before the page of any simulator."""
-    yield from _seats(browser)
+    """Function that opens the page of any simulator."""
+    yield from _open_pages(browser)
 
 
 @pytest.fixture(scope="module")
 def before_for_long(browser: Browser) -> Iterator[Callable[..., Operator]]:
-    """Puts somebody before the page of any simulator, for all tests of a module."""
-    yield from _seats(browser)
+    """Function that opens the page of any simulator, for all tests of a module."""
+    yield from _open_pages(browser)

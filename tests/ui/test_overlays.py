@@ -1,4 +1,4 @@
-"""What there is to see is drawn, live and in a replay: one world with something for each overlay."""
+"""Every overlay is drawn, live and in a replay: one world with data for each overlay."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ OVERLAYS = {
     "contacts": "husky",
     "ropes": "sam",
 }
-"""Each with the robot whose it is."""
+"""Overlays with the robot that they show."""
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def busy(start: Callable[..., Any], before_for_long: Callable[..., Any], recorded: Path) -> Any:
-    """Before a world in which all of it happens."""
+    """User of the page of a world with data for all overlays."""
     scenario = recorded.with_name("everything.yaml")
     scenario.write_text(WORLD)
     simulator = start("run", str(scenario), "--record", str(recorded), "--port", "0")
@@ -98,17 +98,17 @@ def _show(operator: Any, overlay: str, robot: str) -> None:
     )
 
 
-def _speak(operator: Any) -> None:
+def _send_text(operator: Any) -> None:
     operator.simulator.post(op="acoustic", robot="sam", transceiver="modem", text="here I am")
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_an_overlay_draws_what_happens(overlay: str, busy: Any) -> None:
+def test_an_overlay_draws_its_data(overlay: str, busy: Any) -> None:
     _show(busy, overlay, OVERLAYS[overlay])
 
     def drawn() -> bool:
         if overlay == "acoustics":
-            _speak(busy)  # its lines stay for a second
+            _send_text(busy)  # its lines are shown for a second
         return bool(busy.page.evaluate(DRAWN, overlay) > 0)
 
     busy.until(drawn, f"something under {overlay}")
@@ -117,7 +117,7 @@ def test_an_overlay_draws_what_happens(overlay: str, busy: Any) -> None:
 
 
 def test_every_program_of_the_view_was_compiled(busy: Any) -> None:
-    """The page itself does not ask, because that would hold it up."""
+    """The page does not check this, because the check would delay the first frame."""
     assert busy.page.evaluate(PROGRAMS) == []
 
 
@@ -143,8 +143,8 @@ def test_a_taut_rope_is_red_and_a_slack_one_green_and_the_hook_hangs_at_its_end(
 def test_the_water_rises_and_falls_in_the_view_as_in_the_physics(busy: Any) -> None:
     """A sin(2π t/T), which changes by at most 2π A/T = 44 mm/s.
 
-    The view is behind by the 0.2 s between states, the 0.2 s of its glide and a slow frame or two: 50 mm leave room for
-    a second.
+    The view is late by the 0.2 s between states, the 0.2 s of its smoothing and one or two slow frames. A tolerance of
+    50 mm allows about a second.
     """
 
     def agrees() -> bool:
@@ -164,9 +164,9 @@ def test_the_sonar_fan_and_the_lidar_have_pictures(busy: Any) -> None:
         busy.click(f"fold-{panel}")
 
 
-def test_what_is_said_under_water_is_in_the_log(busy: Any) -> None:
+def test_an_acoustic_message_is_in_the_log(busy: Any) -> None:
     busy.click("tab-acoustics")
-    _speak(busy)
+    _send_text(busy)
     busy.until(lambda: "here I am" in busy["acoustics-log"].inner_text(), "the message")
 
 
@@ -180,7 +180,7 @@ def test_a_replay_shows_the_same(
     viewer = before(simulator)
     simulator.post(op="seek", t=max(end - 5.0, 0.0))
     simulator.post(op="resume")
-    shown = {name: robot for name, robot in OVERLAYS.items() if name != "acoustics"}  # nobody speaks at that time
+    shown = {name: robot for name, robot in OVERLAYS.items() if name != "acoustics"}  # no message is sent at that time
     for name, robot in shown.items():
         _show(viewer, name, robot)
         viewer.until(lambda name=name: viewer.page.evaluate(DRAWN, name) > 0, f"something under {name} in a replay")

@@ -1,4 +1,4 @@
-"""The page as a whole: the view and its switches, help, and whether it serves everybody: keys, sizes, light, dark."""
+"""The page as a whole: the view and its switches, help, keyboard, window sizes, light and dark theme."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def test_names_and_frames_are_switched(operator: Any) -> None:
     operator["show-names"].uncheck()
     operator.until(lambda: not labels.is_visible(), "no names")
     received = "() => __ui.received.tf ?? 0"
-    assert operator.page.evaluate(received) == 0  # nobody has asked for frames
+    assert operator.page.evaluate(received) == 0  # the page has not subscribed to frames
     operator["show-tf"].check()
     operator.until(lambda: operator.page.evaluate(received) > 2, "frames")
 
 
-def test_help_opens_and_closes_by_key_and_tells_the_robots_keys(operator: Any) -> None:
+def test_help_opens_and_closes_by_key_and_lists_the_robots_keys(operator: Any) -> None:
     operator.page.keyboard.press("?")
     operator["help-dialog"].wait_for()
     text = operator["help-dialog"].inner_text()
@@ -65,7 +65,7 @@ def test_every_panel_is_reached_by_the_keyboard_alone(operator: Any) -> None:
         operator.click("tab-map")
 
 
-def test_f6_goes_from_panel_to_panel_and_the_focus_is_seen(operator: Any) -> None:
+def test_f6_goes_from_panel_to_panel_and_the_focus_is_visible(operator: Any) -> None:
     places = []
     for _ in range(5):
         operator.page.keyboard.press("F6")
@@ -81,7 +81,7 @@ def test_f6_goes_from_panel_to_panel_and_the_focus_is_seen(operator: Any) -> Non
 def test_the_page_fits_and_can_be_read(
     simulator: Any, before: Callable[..., Any], width: int, height: int, scheme: str
 ) -> None:
-    """Nothing sticks out of the window, and text has a contrast of 4.5 : 1 or more, as WCAG 2.2 (1.4.3) asks."""
+    """The page fits the window, and text has a contrast of at least 4.5 : 1, as WCAG 2.2 (1.4.3) requires."""
     operator = before(simulator, viewport={"width": width, "height": height}, color_scheme=scheme)
     assert operator.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
     bar = (

@@ -47,7 +47,7 @@ def test_the_waterfall_grows_by_every_line_that_is_sent(operator: Any) -> None:
         return int(lines.get_attribute("data-lines"))
 
     def stand() -> tuple[int, float]:
-        """Pause, wait until what is under way has come, and give the lines and the time."""
+        """Pause, wait for the messages in flight, and return the number of lines and the time."""
         operator.simulator.post(op="pause")
         before = -1
         while before != shown():
@@ -73,7 +73,7 @@ def test_the_waterfall_grows_by_every_line_that_is_sent(operator: Any) -> None:
     assert lines.evaluate("canvas => canvas.style.width") == "400%"
 
 
-def test_a_message_is_sent_by_the_modem_and_told(operator: Any) -> None:
+def test_a_message_is_sent_by_the_modem_and_logged(operator: Any) -> None:
     operator.click("tab-acoustics")
     operator["acoustics-text"].fill("all is well")
     operator.click("acoustics-send")
@@ -81,7 +81,7 @@ def test_a_message_is_sent_by_the_modem_and_told(operator: Any) -> None:
     operator.until(lambda: operator["acoustics-text"].input_value() == "", "an empty line to write in")
 
 
-def test_any_figure_can_be_plotted(operator: Any) -> None:
+def test_any_number_can_be_plotted(operator: Any) -> None:
     operator.click("tab-plots")
     operator["plots-choose"].select_option("pitch_deg")
     operator.click("plots-add")
@@ -90,7 +90,7 @@ def test_any_figure_can_be_plotted(operator: Any) -> None:
     operator.until(lambda: "–" not in plots.locator(".legend").inner_text(), "values of all three")
 
 
-def test_the_state_panel_says_what_the_simulator_says(operator: Any) -> None:
+def test_the_state_panel_shows_the_state_of_the_simulator(operator: Any) -> None:
     operator.simulator.post(op="pause")
     operator.page.wait_for_timeout(1000)
     sam = operator.simulator.robot("sam")

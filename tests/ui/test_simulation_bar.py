@@ -1,4 +1,4 @@
-"""The bar: pause, step, speed, reset, scenarios, snapshots, recording; coming back after the server was restarted."""
+"""The bar: pause, step, speed, reset, scenarios, snapshots, recording; reconnection to a restarted server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 
-def test_pause_stands_still_and_step_makes_one_step(operator: Any) -> None:
+def test_pause_stops_time_and_step_makes_one_step(operator: Any) -> None:
     simulator = operator.simulator
     operator.click("pause")
     operator.until(lambda: simulator.state["paused"], "the pause")
@@ -29,8 +29,8 @@ def test_speed_is_chosen_and_shown(operator: Any) -> None:
     operator.until(lambda: operator.simulator.state["rate"] == 0.1, "a tenth of real time")
     operator["speed"].select_option("max")
     operator.until(lambda: operator.simulator.state["rate"] is None, "as fast as it goes")
-    operator.simulator.post(op="rate", x=3.0)  # somebody else's wish
-    operator.until(lambda: operator["speed"].input_value() == "3", "the wish of another to be shown")
+    operator.simulator.post(op="rate", x=3.0)  # set by another client
+    operator.until(lambda: operator["speed"].input_value() == "3", "the speed of the other client to be shown")
 
 
 def test_reset_goes_back_and_takes_another_seed(operator: Any) -> None:
@@ -95,14 +95,14 @@ def test_a_recording_is_made_and_then_scrubbed(
         operator.until(lambda wanted=wanted: operator["timeline-at"].inner_text() == f"00:0{wanted:.1f}", "the page")
 
 
-def test_the_page_comes_back_after_the_server_was_restarted(
+def test_the_page_reconnects_after_the_server_was_restarted(
     start: Callable[..., Any], before: Callable[..., Any]
 ) -> None:
     simulator = start("run", "sam_empty")
     operator = before(simulator)
     simulator.stop()
     operator.until(lambda: operator["link"].inner_text() == "Lost", "the page to notice")
-    operator.problems.clear()  # the browser itself tells of every attempt that fails
+    operator.problems.clear()  # the browser logs every failed attempt to connect
     simulator.start("--port", simulator.port)
     operator.until(lambda: operator["link"].inner_text() == "Live", "the page to come back")
     operator.problems.clear()

@@ -1,4 +1,4 @@
-"""The 3-D view under the mouse: camera, flight, tools; and that it survives the loss of its graphics driver."""
+"""The 3-D view with the mouse: camera, flight, tools; and recovery after the loss of the graphics driver."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PROJECTED = """() => {
 
 @pytest.fixture
 def paused(operator: Any) -> Any:
-    """Before a world that stands still, with the robot in the middle of the view."""
+    """User of the page of a paused world, with the robot in the middle of the view."""
     operator.until(lambda: operator.page.evaluate(SEEN), "a robot in the view")
     operator.simulator.post(op="pause")
     operator.until(lambda: _settled(operator), "a camera at rest")
@@ -38,7 +38,7 @@ def _distance(operator: Any) -> float:
     return float(np.linalg.norm(np.subtract(operator.page.evaluate(EYE), operator.page.evaluate(FOCUS))))
 
 
-def test_dragging_goes_round_the_robot_and_the_wheel_brings_it_nearer(paused: Any) -> None:
+def test_dragging_turns_the_camera_around_the_robot_and_the_wheel_zooms(paused: Any) -> None:
     mouse, eye, distance = paused.page.mouse, paused.page.evaluate(EYE), _distance(paused)
     x, y = paused.page.evaluate(PROJECTED)
     mouse.move(x + 60, y + 40)
@@ -52,7 +52,7 @@ def test_dragging_goes_round_the_robot_and_the_wheel_brings_it_nearer(paused: An
     paused.until(lambda: _distance(paused) < 0.8 * distance, "a closer look")
 
 
-def test_keys_of_flight_are_the_cameras_and_not_the_robots(paused: Any) -> None:
+def test_keys_of_flight_move_the_camera_and_not_the_robot(paused: Any) -> None:
     mouse, eye = paused.page.mouse, paused.page.evaluate(EYE)
     mouse.move(*paused.page.evaluate(PROJECTED))
     mouse.down(button="right")
@@ -89,7 +89,7 @@ def test_a_distance_is_measured_and_a_robot_dragged_elsewhere(paused: Any) -> No
     paused.until(moved, "SAM elsewhere, as deep as before")
 
 
-def test_the_view_comes_back_after_the_graphics_driver_was_lost(paused: Any) -> None:
+def test_the_view_recovers_after_the_graphics_driver_was_lost(paused: Any) -> None:
     paused.page.evaluate("() => __ui.scene.viewport.renderer.forceContextLoss()")
     paused.until(lambda: paused["notice"].is_visible(), "a notice")
     paused.page.evaluate("() => __ui.scene.viewport.renderer.forceContextRestore()")
@@ -97,7 +97,7 @@ def test_the_view_comes_back_after_the_graphics_driver_was_lost(paused: Any) -> 
     paused.until(lambda: paused.colours("scene") > 30, "a picture")
 
 
-def test_one_looks_through_a_camera_of_the_robot(paused: Any) -> None:
+def test_the_view_can_use_the_pose_of_a_robots_camera(paused: Any) -> None:
     camera = next(each for each in paused.simulator.get("scene")["robots"][0]["sensors"] if each["kind"] == "camera")
     view = {"mode": "sensor", "robot": "sam", "sensor": camera["name"]}
     paused.page.evaluate("view => __ui.store.set('camera', view)", view)

@@ -1,4 +1,4 @@
-"""The page's JavaScript that draws nothing: decoding, waves, camera, ground; run by Node, where there is one."""
+"""JavaScript of the page without drawing: decoder, waves, camera, ground. Needs Node."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ MESSAGES: list[Payload] = [
 
 
 def run_node(*files: str, **environment: str) -> None:
-    """Run Node's own test runner on files of `page/`."""
+    """Run the test runner of Node on files of `page/`."""
     if NODE is None:
-        pytest.skip("no Node here; it is only needed to test the page's modules")
+        pytest.skip("Node is not installed; it is needed only to test the page's modules")
     done = subprocess.run(
         [NODE, "--test", *(str(HERE / file) for file in files)],
         env=os.environ | environment,
@@ -56,7 +56,7 @@ def run_node(*files: str, **environment: str) -> None:
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
 
 
-def test_messages_are_the_bytes_that_the_page_is_tested_with() -> None:
+def test_encoded_messages_are_the_golden_bytes_of_the_page_tests() -> None:
     golden = json.loads((HERE / "protocol_golden.json").read_text())
     for number, (row, payload) in enumerate(zip(golden, MESSAGES, strict=True)):
         assert protocol.message(payload, number, 7, 12.5).hex() == row["hex"], row["name"]
@@ -66,11 +66,11 @@ def test_the_page_decodes_what_the_server_encodes() -> None:
     run_node("protocol.test.mjs")
 
 
-def test_the_page_reckons_poses_cameras_ground_and_frames() -> None:
+def test_the_page_computes_poses_cameras_ground_and_frames() -> None:
     run_node("scene.test.mjs", "store.test.mjs")
 
 
-def test_the_page_raises_the_same_waves_as_the_physics(tmp_path: Path) -> None:
+def test_the_page_computes_the_same_waves_as_the_physics(tmp_path: Path) -> None:
     surface = {"kind": "waves", "height": 1.2, "period": 5, "heading_deg": 30, "components": 32, "seed": 3}
     water = WaterConfig.model_validate({"optical_type": "3C", "surface": surface}).build(GRAVITY)
     waves = water.waves
@@ -117,12 +117,12 @@ def test_vendored_files_are_those_of_their_packages() -> None:
 
 
 def test_the_page_is_small_enough_for_a_slow_link() -> None:
-    """0.8 MB compressed, of what a browser loads: the issue's figure; zlib at its usual level, as servers have it."""
+    """All files of the page together are below 0.8 MB, compressed by zlib at its default level, as by servers."""
     loaded = [file for file in STATIC.rglob("*") if file.suffix in (".js", ".css", ".html", ".svg")]
     assert sum(len(zlib.compress(file.read_bytes())) for file in loaded) < 800_000
 
 
-def test_the_page_asks_nobody_else_for_anything() -> None:
+def test_the_page_loads_nothing_from_other_servers() -> None:
     own = [file for file in STATIC.rglob("*") if file.suffix in (".js", ".css", ".html") and "vendor" not in file.parts]
     assert own
     for file in own:

@@ -1,4 +1,4 @@
-"""The page's binary messages and assets, as literal bytes, and how long they may be."""
+"""Binary messages and assets of the page as literal bytes, and their sizes."""
 
 import struct
 from hashlib import sha256
@@ -67,25 +67,25 @@ def test_a_cloud_comes_back_within_its_scale(points: list[tuple[float, float, fl
     assert payload.flags == protocol.EXTRA
 
 
-def test_nothing_at_all_can_be_sent_too() -> None:
+def test_empty_payloads_can_be_sent() -> None:
     assert protocol.cloud(np.zeros((0, 3))).data[4:8] == bytes(4)
     assert protocol.segments([], np.zeros((0, 4), np.uint8)).data == bytes(4)
     assert protocol.particles([], []).data == bytes(4)
     assert protocol.transforms([]).data == b""
 
 
-def test_the_load_of_200_bodies_is_as_small_as_it_should_be() -> None:
+def test_the_messages_of_the_benchmark_have_their_expected_sizes() -> None:
     assert len(protocol.message(protocol.poses(np.zeros((200, 7))), 0, 0, 0.0)) == 5616
     assert len(protocol.message(protocol.cloud(np.zeros((50_000, 3))), 0, 0, 0.0)) == 300_036
 
 
-def test_the_documentation_has_every_kind_as_it_is() -> None:
+def test_the_documentation_has_the_layout_of_every_kind() -> None:
     text = DOCS.read_text(encoding="utf-8")
     for kind, layout in protocol.LAYOUTS.items():
         assert f"| {kind.value} {kind.name} | {layout} |" in text
 
 
-def test_a_mesh_is_counts_places_colours_and_corners() -> None:
+def test_a_mesh_is_counts_vertices_colours_and_triangles() -> None:
     assets = Assets()
     mesh = box([1, 2, 3])
     path = assets.add_mesh(mesh)

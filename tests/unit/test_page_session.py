@@ -1,4 +1,4 @@
-"""What waits for a page, who drives, and what pages may ask for: without a socket."""
+"""Queues of a client, drive locks and requests, without a socket."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ from skerry.ui.state import plain
 
 
 class Socket:
-    """Keeps what is sent."""
+    """Fake writer that keeps the messages."""
 
     def __init__(self) -> None:
         self.texts: list[dict[str, Any]] = []
@@ -37,7 +37,7 @@ class Socket:
 
 
 def sent(client: PageClient, socket: Socket | None = None) -> Socket:
-    """All that a client is sent without another word of it."""
+    """Return all messages that the server sends to a client that does not acknowledge."""
     socket = socket or Socket()
 
     async def run() -> None:
@@ -60,7 +60,7 @@ def test_of_a_stream_only_the_latest_message_waits() -> None:
     assert client.dropped == 4
 
 
-def test_a_stream_comes_no_more_often_than_it_is_wanted() -> None:
+def test_a_stream_is_not_sent_more_often_than_subscribed() -> None:
     client = PageClient("c1")
     client.subscribe({"pose": 10.0})
     came = 0
@@ -72,7 +72,7 @@ def test_a_stream_comes_no_more_often_than_it_is_wanted() -> None:
     assert not client.is_due("tf", 1e9)
 
 
-def test_no_more_is_sent_than_may_be_under_way_and_an_acknowledgement_makes_room() -> None:
+def test_messages_in_flight_are_limited_and_an_acknowledgement_makes_room() -> None:
     client = PageClient("c1")
     names = [f"s{number}" for number in range(MAX_IN_FLIGHT + 10)]
     client.subscribe(dict.fromkeys(names, 30.0))
@@ -86,7 +86,7 @@ def test_no_more_is_sent_than_may_be_under_way_and_an_acknowledgement_makes_room
     assert len(sent(client).messages) == 10
 
 
-def test_lines_are_gathered_in_order_and_have_an_end() -> None:
+def test_lines_are_queued_in_order_up_to_a_limit() -> None:
     client = PageClient("c1")
     client.subscribe({"sonar": 30.0})
     for number in range(MAX_LINES + 5):
@@ -97,7 +97,7 @@ def test_lines_are_gathered_in_order_and_have_an_end() -> None:
     assert struct.unpack_from("<HH", payload) == (MAX_LINES, 2)
     assert payload[4] == 5  # the first five are gone
     client.queue_line("sonar", 7, 0.0, np.zeros(2, np.uint8), 1)
-    client.queue_line("sonar", 7, 0.0, np.zeros(3, np.uint8), 2)  # of another width: what was is of no use
+    client.queue_line("sonar", 7, 0.0, np.zeros(3, np.uint8), 2)  # a line of another width drops the queued lines
     assert struct.unpack_from("<HH", sent(client).messages[0], 16) == (1, 3)
 
 
@@ -117,7 +117,7 @@ def test_frames_are_those_of_a_websocket_server(message: str | bytes, head: byte
     assert frames([message, b""]) == head + data + b"\x82\x00"
 
 
-def test_messages_that_wait_together_leave_together() -> None:
+def test_queued_messages_are_sent_in_one_write() -> None:
     client = PageClient("c1")
     client.subscribe({"pose": 30.0, "tf": 5.0})
     client.queue_message("pose", b"pose", 0.0)
@@ -133,7 +133,7 @@ def test_messages_that_wait_together_leave_together() -> None:
     assert writes == [["{}", b"pose", b"tf"]]
 
 
-def test_what_is_no_longer_wanted_is_not_sent() -> None:
+def test_messages_of_ended_subscriptions_are_not_sent() -> None:
     client = PageClient("c1")
     client.subscribe({"pose": 30.0, "sonar": 30.0})
     client.queue_message("pose", b"pose", 0.0)
@@ -142,7 +142,7 @@ def test_what_is_no_longer_wanted_is_not_sent() -> None:
     assert sent(client).messages == []
 
 
-def test_events_have_an_end_and_a_client_that_takes_no_answers_is_not_listened_to() -> None:
+def test_queued_events_are_limited_and_a_client_with_too_many_replies_is_not_read() -> None:
     client = PageClient("c1")
     for number in range(MAX_EVENTS + 50):
         client.queue_event(json.dumps({"type": "event", "number": number}))
@@ -175,7 +175,7 @@ def test_answers_come_first_then_the_scene_the_latest_state_and_events() -> None
     assert texts[2] == {"type": "state", "you": "c1", "time": 2}
 
 
-def test_another_scene_drops_what_waited_of_the_one_before() -> None:
+def test_a_new_scene_drops_the_queued_messages_of_the_previous_one() -> None:
     client = PageClient("c1")
     client.subscribe({"pose": 30.0})
     client.queue_message("pose", b"old", 0.0)
@@ -198,7 +198,7 @@ def test_a_robot_has_one_driver() -> None:
     assert drive_locks.holder("sam") == "c2"
 
 
-def test_operations_are_read_with_their_defaults() -> None:
+def test_requests_are_parsed_with_their_defaults() -> None:
     assert parse_request({"op": "keys", "robot": "sam", "held": ["w"], "seq": 3}) == KeysRequest(
         op="keys", robot="sam", held=("w",), seq=3
     )
@@ -210,7 +210,7 @@ def test_operations_are_read_with_their_defaults() -> None:
         parse_request({"op": "rate"})
 
 
-def test_every_operation_of_the_protocol_is_there() -> None:
+def test_every_request_of_the_protocol_exists() -> None:
     expected = (
         "lease keys source actuate pause resume step rate reset scenario rec snapshot restore winch leak teleport"
     )
@@ -227,7 +227,7 @@ def test_numbers_that_json_does_not_know_become_null() -> None:
     ("host", "is_local"),
     [("127.0.0.1", True), ("::1", True), ("localhost", True), ("127.0.0.9", True), ("0.0.0.0", False), ("boat", False)],
 )
-def test_this_machine_is_told_from_others(host: str, is_local: bool) -> None:
+def test_loopback_hosts_are_recognised(host: str, is_local: bool) -> None:
     assert PageSettings(host=host).is_local is is_local
 
 

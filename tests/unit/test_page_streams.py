@@ -1,4 +1,4 @@
-"""What streams show of a world: that it is what the world has, and where it is."""
+"""The streams of the page contain the data of the world, at the right positions."""
 
 import struct
 from collections.abc import Iterator
@@ -63,7 +63,7 @@ SCENARIO: dict[str, Any] = {
 
 
 class WorldWithPage:
-    """A world with a page that nobody serves."""
+    """World with a page whose server is not started."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -74,7 +74,7 @@ class WorldWithPage:
         self.runner.run(0.0)
 
     def payload(self, name: str, reading: Any = None) -> Payload:
-        """What a stream gives now, after a reading of its sensor."""
+        """Return the payload of a stream, after a reading of its sensor."""
         stream = self.page.streams[name]
         new = (
             []
@@ -195,7 +195,7 @@ def test_rays_of_a_dvl_begin_at_its_link(watched: WorldWithPage) -> None:
     assert lines[:, 0] == pytest.approx(np.tile(place, (len(lines), 1)), abs=0.05)
 
 
-def test_numbers_are_those_of_the_world(watched: WorldWithPage) -> None:
+def test_scalars_are_those_of_the_world(watched: WorldWithPage) -> None:
     fields = watched.page.fields["sam"]
     sam = watched.world.robots["sam"]
     taken = reading(watched, "imu")
@@ -206,7 +206,7 @@ def test_numbers_are_those_of_the_world(watched: WorldWithPage) -> None:
     assert [values[axis] for axis in "xyz"] == pytest.approx(sam.position, abs=1e-4)
     assert values["thruster1.target"] == sam.actuators["thruster1"].setpoint
     assert values["imu.linear_acceleration.z"] == pytest.approx(taken.linear_acceleration[2], rel=1e-5)
-    assert np.isnan(values["ctd.temperature"])  # nobody has asked
+    assert np.isnan(values["ctd.temperature"])  # not subscribed
     assert {"ctd.temperature", "depth20.depth", "battery.percent", "dvl.velocity.x", "dvl.altitude"} <= values.keys()
     assert not any(name.startswith(("camera", "sidescan", "fls")) for name in values)
     assert ("sam", "imu") in fields.sensors
@@ -267,7 +267,7 @@ def test_gps_lines_end_at_the_reference_point(watched: WorldWithPage) -> None:
     assert line[1] == pytest.approx([0, 0, 0])
 
 
-def test_kinds_of_streams_are_told_in_the_scene(watched: WorldWithPage) -> None:
+def test_streams_are_described_in_the_scene(watched: WorldWithPage) -> None:
     found = watched.page.streams["image/sam/camera_front"].describe(4)
     assert found == {
         "name": "image/sam/camera_front",
