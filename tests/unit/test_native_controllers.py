@@ -72,17 +72,20 @@ LOAD = {
 }
 
 
-@pytest.mark.parametrize("tell", [stay, go, follow, fly, turn_dials, carry, foil], ids=lambda tell: tell.__name__)
-def test_the_native_loop_gives_the_same_bits_as_python(tell, monkeypatch) -> None:
+MANOEUVRES = [stay, go, follow, fly, turn_dials, carry, foil]
+
+
+@pytest.mark.parametrize("command", MANOEUVRES, ids=lambda command: command.__name__)
+def test_the_native_loop_gives_the_same_bits_as_python(command, monkeypatch) -> None:
     def run(inside: bool, steps: int) -> tuple[str, int]:
         with monkeypatch.context() as patch, sea(objects=LOAD) as world:
             if not inside:
-                patch.setattr(MountedController, "acting", lambda _: None)
+                patch.setattr(MountedController, "native", lambda _: None)
             calls = []
             advance = world._engine.advance
             patch.setattr(world._engine, "advance", lambda *a, **k: calls.append(a[0]) or advance(*a, **k))
             world.advance(0.1)
-            tell(world)
+            command(world)
             for _ in range(400 // steps):
                 world.advance_steps(steps)
             return world.fingerprint(), len(calls)

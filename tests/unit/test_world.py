@@ -315,7 +315,7 @@ def test_a_sensor_without_subscribers_is_not_measured(world: World, monkeypatch:
     measure = sensor.sensor.measure_batch
     monkeypatch.setattr(
         sensor.sensor,
-        "measure_many",
+        "measure_batch",
         lambda sensor_view, noise: calls.extend(sensor_view.times) or measure(sensor_view, noise),
     )
     world.advance(1.0)
