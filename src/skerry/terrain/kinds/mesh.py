@@ -157,7 +157,7 @@ def _contact_nodes(size: Floats, resolution: float) -> tuple[int, int]:
 
 
 class _Index(NamedTuple):
-    """The faces in each cell of a grid: items[starts[cell] : starts[cell + 1]], row by row northwards."""
+    """Index of the faces by grid cell: items[starts[cell] : starts[cell + 1]]; cells run row by row northwards."""
 
     shape: tuple[int, int]  # columns and rows
     per_metre: Floats  # cells along x and y
@@ -166,7 +166,7 @@ class _Index(NamedTuple):
 
 
 def _index_faces(corners: Floats, low: Floats, high: Floats) -> _Index:
-    """About one cell for each face; fewer where long faces would fill them with more than a few each."""
+    """Return an index with about one cell per face; fewer cells if long faces would each lie in too many of them."""
     size, count = high - low, len(corners)
     slack = SLACK * size
     least, greatest = corners.min(axis=1) - slack - low, corners.max(axis=1) + slack - low

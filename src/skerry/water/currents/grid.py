@@ -71,10 +71,10 @@ def _is_beyond(axis: Any, n: int, value: float) -> bool:
 
 
 @kernel
-def _at_instant(nodes: Any, start: int, size: Any, place: Any, share: Any, k: int) -> float:
+def _interpolate_space(nodes: Any, start: int, size: Any, node: Any, share: Any, k: int) -> float:
     """Return component k at one time, linear along z, y and x; neighbours of weight 0 are not read."""
     _, ny, nx = size
-    iz, iy, ix = place
+    iz, iy, ix = node
     fz, fy, fx = share
     total = 0.0
     for a in range(2):
@@ -113,11 +113,11 @@ def interpolate(table: int, userdata: int, time: int, need: int, count: int, poi
     height = floats(out + 8 * HEIGHT * count, count)
     velocity, change = floats(out + 8 * FLOW * count, 3 * count), floats(out + 8 * FLOW_RATE * count, 3 * count)
     for i in range(count):
-        there = height_in_fluid(need, z[i], height[i])
-        if not is_in_volume(table, x[i], y[i], there):
+        z_fluid = height_in_fluid(need, z[i], height[i])
+        if not is_in_volume(table, x[i], y[i], z_fluid):
             continue
         if outside != CLAMP and (
-            late or _is_beyond(xs, nx, x[i]) or _is_beyond(ys, ny, y[i]) or _is_beyond(levels, nz, there)
+            late or _is_beyond(xs, nx, x[i]) or _is_beyond(ys, ny, y[i]) or _is_beyond(levels, nz, z_fluid)
         ):
             if outside == ZERO:
                 continue
@@ -125,13 +125,13 @@ def interpolate(table: int, userdata: int, time: int, need: int, count: int, poi
                 for k in range(3):
                     velocity[k * count + i] = np.nan
                 continue
-        iz, fz = _locate(levels, nz, there)
+        iz, fz = _locate(levels, nz, z_fluid)
         iy, fy = _locate(ys, ny, y[i])
         ix, fx = _locate(xs, nx, x[i])
         for k in range(3):
-            now = _at_instant(nodes, it * block, (nz, ny, nx), (iz, iy, ix), (fz, fy, fx), k)
+            now = _interpolate_space(nodes, it * block, (nz, ny, nx), (iz, iy, ix), (fz, fy, fx), k)
             if nt > 1:
-                after = _at_instant(nodes, (it + 1) * block, (nz, ny, nx), (iz, iy, ix), (fz, fy, fx), k)
+                after = _interpolate_space(nodes, (it + 1) * block, (nz, ny, nx), (iz, iy, ix), (fz, fy, fx), k)
                 if not late:
                     change[k * count + i] += (after - now) / (times[it + 1] - times[it])
                 now += ft * (after - now)

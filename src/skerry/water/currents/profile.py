@@ -35,10 +35,10 @@ def profile(table: int, userdata: int, time: int, need: int, count: int, points:
     height = floats(out + 8 * HEIGHT * count, count)
     u = floats(out + 8 * FLOW * count, 3 * count)
     for i in range(count):
-        there = height_in_fluid(need, z[i], height[i])
-        if not is_in_volume(table, x[i], y[i], there):
+        z_fluid = height_in_fluid(need, z[i], height[i])
+        if not is_in_volume(table, x[i], y[i], z_fluid):
             continue
-        above = there - height[i]
+        above = z_fluid - height[i]
         j = 0
         while j < n and level[j] <= above:
             j += 1

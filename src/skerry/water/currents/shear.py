@@ -31,9 +31,9 @@ def shear(table: int, userdata: int, time: int, need: int, count: int, points: i
     height = floats(out + 8 * HEIGHT * count, count)
     u = floats(out + 8 * FLOW * count, 3 * count)
     for i in range(count):
-        there = height_in_fluid(need, z[i], height[i])
-        if is_in_volume(table, x[i], y[i], there):
-            beyond = height[i] - there - c[6]
+        z_fluid = height_in_fluid(need, z[i], height[i])
+        if is_in_volume(table, x[i], y[i], z_fluid):
+            beyond = height[i] - z_fluid - c[6]
             for k in range(3):
                 u[k * count + i] += c[k] + c[3 + k] * beyond
 
