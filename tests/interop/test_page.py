@@ -568,7 +568,7 @@ def test_a_recording_begun_on_the_page_can_be_verified_and_sought_through(tmp_pa
         await client.state(lambda state: state["time"] > 0.3)
         path = (await client.do("rec", on=True))["path"]
         paths.append(Path(path))
-        assert "records already" in await client.refused("rec", on=True)
+        assert "already records" in await client.refused("rec", on=True)
         await client.do("keys", robot="sam", held=["up"], seq=1)
         state = await client.state(lambda state: state["recording"] and state["recording"]["seconds"] > 1.2)
         assert state["recording"]["path"] == path
@@ -576,7 +576,7 @@ def test_a_recording_begun_on_the_page_can_be_verified_and_sought_through(tmp_pa
         await client.state(lambda state: state["recording"]["seconds"] > 1.6)
         await client.do("rec", on=False)
         await client.state(lambda state: state["recording"] is None)
-        assert "nothing is being recorded" in await client.refused("rec", on=False)
+        assert "no recording is running" in await client.refused("rec", on=False)
 
     async def replay(client: WebSocketClient) -> None:
         state = await client.state()
