@@ -137,7 +137,7 @@ def test_all_unknown_names_are_listed_in_one_error():
 
 def test_a_batch_refuses_events_instead_of_ignoring_them():
     scenario = {"robots": {"auv": {"vehicle": "torpedo"}}, "events": [{"at": 1, "move": "auv", "pose": {}}]}
-    with pytest.raises(SkerryError, match="has no `events`"):
+    with pytest.raises(SkerryError, match="cannot run `events`"):
         skerry.load_batch(scenario, seeds=[1, 2])
 
 

@@ -98,7 +98,7 @@ def test_colours_follow_the_heights_of_the_settings_or_are_red():
 
 
 def test_a_sensor_without_rays_has_nothing_to_show():
-    with swim() as world, pytest.raises(SkerryError, match="sends no rays"):
+    with swim() as world, pytest.raises(SkerryError, match="casts no rays"):
         _ = world.robots["sam"].sensors["imu"].trail
 
 
