@@ -71,7 +71,7 @@ def test_the_beams_have_the_order_of_smarc() -> None:
 @pytest.mark.parametrize("turned", [{}, {"roll_deg": 12, "pitch_deg": -8, "heading_deg": 33}])
 def test_ranges_and_altitude_over_a_flat_bottom_are_those_of_the_plane(load: Load, turned: dict[str, float]) -> None:
     """Ranges are h over the cosine between beam and vertical; the altitude is h at any attitude."""
-    world = swim(load, world_directions=turned)
+    world = swim(load, turned=turned)
     reading = ping(world)
     pose = world.robots["sam"].link_pose("dvl_link")
     height = pose.position[2] + 25.0
@@ -114,7 +114,7 @@ def test_beam_speeds_are_the_projections_of_the_velocity(load: Load) -> None:
 
 def test_without_enough_beams_on_the_bottom_there_is_no_lock_and_no_stale_range(load: Load) -> None:
     """At a roll of 60°, two of four beams point at or above the horizontal and have no echo."""
-    world = swim(load, world_directions={"roll_deg": 70})
+    world = swim(load, turned={"roll_deg": 70})
     reading = ping(world)
     assert not reading.bottom_lock
     assert np.isnan(reading.ranges).sum() == 4 - reading.hits and reading.hits < 3
