@@ -1,6 +1,6 @@
 """DDS with a peer in another process that declares its types in plain IDL, by Cyclone DDS's own, typed interface.
 
-It speaks as rmw_cyclonedds does: the header of calls is a part of its types. It is no ROS 2.
+It uses the protocol of rmw_cyclonedds: the header of calls is a part of its types. ROS 2 itself is not tested.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """DDS with Fast DDS, the middleware that ROS 2 has unless one chooses another: Debian's library, and a peer in C++.
 
-The peer is as it comes: it looks for others by multicast, which we have none of on loopback. It is no ROS 2.
+The peer has default settings: it discovers by multicast, which loopback does not have. ROS 2 itself is not tested.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def ros() -> Iterator[RosInterface]:
 
 
 def type_said(ros: RosInterface, topic: str) -> str:
-    """What is said on a topic, as soon as the run has begun and it is there."""
+    """Return the messages of a topic after the run has begun."""
     end = time.monotonic() + 60.0
     while topic not in ros.bus.topics and time.monotonic() < end:
         time.sleep(0.05)

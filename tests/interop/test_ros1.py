@@ -1,6 +1,6 @@
 """A real ROS 1: Debian's master, rospy and actionlib, over the endpoint's protocol.
 
-The endpoint itself is in no package; a stand-in, written from its protocol, is between.
+No package contains the endpoint, so a fake endpoint, which implements its protocol, is used.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def free_port() -> int:
 
 
 def wait_for(port: int) -> None:
-    """Until somebody listens there."""
+    """Wait until a server listens on the port."""
     end = time.monotonic() + 60.0
     while True:
         with suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port)):

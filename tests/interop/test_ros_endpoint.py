@@ -26,7 +26,7 @@ PATIENCE = 120.0  # s to wait for what must come
 
 
 class FakeEndpoint:
-    """Takes one client at a time, writes down what it sends, and speaks ROS 2 or ROS 1."""
+    """Fake endpoint of ROS 2 or ROS 1 with one client at a time, whose frames it stores."""
 
     def __init__(self, ros2: bool, port: int = 0) -> None:
         self.ros2 = ros2
@@ -200,8 +200,8 @@ def test_the_simulation_runs_before_there_is_an_endpoint_and_finds_it_later() ->
     simulation = Simulation(port)
     simulation.thread.start()
     wait_for(lambda: simulation.world.time > 0.5)
-    assert "waits for" in simulation.ros.status
-    assert simulation.ros.subscriptions == frozenset()  # nobody is there, so nothing is measured
+    assert "connecting to" in simulation.ros.status
+    assert simulation.ros.subscriptions == frozenset()  # without a peer no sensor is measured
     endpoint = FakeEndpoint(True, port)
     wait_for(lambda: endpoint.messages("/sam/core/imu"))
     simulation.close()

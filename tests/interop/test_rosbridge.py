@@ -112,7 +112,7 @@ assert ros.get_param("/sam/max_dive_depth") == 15.0
 yaw = roslibpy.Topic(ros, "/sam/ctrl/yaw_setpoint", "std_msgs/Float64")
 assert switch("/sam/ctrl/toggle_heading_ctrl", True)["success"]
 status = "/sam/ctrl/yaw_controller_status"
-wait_for(status, "smarc_msgs/ControllerStatus", lambda m: "waits" in m["diagnostics_message"])
+wait_for(status, "smarc_msgs/ControllerStatus", lambda m: "waiting" in m["diagnostics_message"])
 say_yaw = lambda: yaw.publish(roslibpy.Message({"data": 0.5}))
 wait_for(status, "smarc_msgs/ControllerStatus", lambda m: m["control_status"] == 1, say_yaw)
 assert switch("/sam/ctrl/toggle_depth_ctrl", True)["success"]

@@ -245,7 +245,7 @@ class Simulation:
         self.codec = ros.bus.codec
 
     def run_peer(self, program: str, *arguments: str, called: str) -> tuple[str, list[Message]]:
-        """What a peer in Python said, and what it answered while it ran."""
+        """Run a peer in Python and return its output."""
         client = self.ros.bus.service_client(called, "std_srvs/SetBool")
         request = self.codec.make("std_srvs/srv/SetBool_Request", data=True)
         answers: list[Message] = []
@@ -324,20 +324,20 @@ def test_a_router_may_come_late_and_go_and_come_again(mode: str, caplog: pytest.
     before = set(threading.enumerate())
     node.start(bus)
     try:
-        assert node.status == f"zenoh domain 3 waits for tcp/127.0.0.1:{port}"
+        assert node.status == f"zenoh domain 3 connecting to tcp/127.0.0.1:{port}"
         frames.publish(bus.codec.make("tf2_msgs/TFMessage"))
-        until(lambda: "trying on" in caplog.text, "nobody is missed")
+        until(lambda: "retrying" in caplog.text, "nobody is missed")
         for _ in range(2):
             caplog.clear()
             here = router(port)
-            until(lambda: "waits" not in node.status, "it does not connect")
+            until(lambda: "connecting" not in node.status, "it does not connect")
             _hears_depth_and_frames(port, depth)
             here.close()  # type: ignore[attr-defined]
-            until(lambda: "waits" in node.status, "that the router has gone is not noticed")
+            until(lambda: "connecting" in node.status, "that the router has gone is not noticed")
             until(lambda: not depth.has_subscribers, "who has gone takes something")
             assert [record.getMessage().split(": ")[1].split(";")[0] for record in caplog.records] == [
                 "connected, domain 3",
-                "nobody is there",
+                "no router or peer found",
             ]
     finally:
         node.close()
@@ -347,7 +347,7 @@ def test_a_router_may_come_late_and_go_and_come_again(mode: str, caplog: pytest.
 
 
 def _hears_depth_and_frames(port: int, depth: Topic) -> None:
-    """A peer gets what is said while it hears, and the frames that were said long before."""
+    """Check that a peer receives new messages, and the latched frames that were published before."""
     peer = zenoh.open(zenoh.Config.from_json5(session(port)))
     heard: list[bytes] = []
     late: list[bytes] = []
@@ -381,7 +381,7 @@ def test_what_does_not_meet_is_told_once_and_calls_without_an_answer_fail(caplog
     node.start(bus)
     try:
         with pytest.raises(
-            SkerryError, match=r"there can be no Zenoh router at .* Address already in use.*; is one running"
+            SkerryError, match=r"cannot start a Zenoh router at .* Address already in use.*; check that no other"
         ):
             Zenoh(router=True, listen=(f"tcp/127.0.0.1:{port}",)).build().start(bus_of("humble"))
         peer = zenoh.open(zenoh.Config.from_json5(session(port)))
@@ -401,7 +401,7 @@ def test_what_does_not_meet_is_told_once_and_calls_without_an_answer_fail(caplog
         until(lambda: len(heard) == 1, "what is sound is not heard")
         until(lambda: len(caplog.records) >= 4, caplog.text)
         promise = client.call(bus.codec.make("std_srvs/srv/Trigger_Request"))
-        with pytest.raises(SkerryError, match="/dock/open: nobody answers"):
+        with pytest.raises(SkerryError, match="/dock/open: no peer responds"):
             promise.result(timeout=5)
         queryable = peer.declare_queryable(
             "3/dock/open/std_srvs::srv::dds_::Trigger_/TypeHashNotSupported", lambda query: None, complete=True
@@ -417,8 +417,8 @@ def test_what_does_not_meet_is_told_once_and_calls_without_an_answer_fail(caplog
     assert not client.routes
     said = sorted(record.getMessage() for record in caplog.records)
     assert len(said) == 4, said
-    assert "of /rviz over Zenoh: x RIHS01_1" in said[0]
+    assert "of /rviz over Zenoh: the peer has the type x RIHS01_1" in said[0]
     assert said[1].startswith("/speed over Zenoh: ")
-    assert "/rviz has /" in said[2]
+    assert "/rviz has the type hash" in said[2]
     assert "`jazzy`" in said[2]
-    assert "is no token" in said[3]
+    assert "is not a ROS 2 liveliness token" in said[3]

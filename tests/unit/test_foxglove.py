@@ -19,7 +19,7 @@ CODEC = Codec(TypeStore())
 
 
 class Client:
-    """One side of a session."""
+    """Client side of a session."""
 
     def __init__(self, bus: Bus, leave_out: str = "") -> None:
         self.bus, self.queue = bus, SubscriberQueue()

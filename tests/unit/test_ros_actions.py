@@ -24,7 +24,7 @@ NUMBER = np.arange(16, dtype=np.uint8)
 
 
 class Worker:
-    """Pursues goals when it is told to; refuses those without a timeout."""
+    """Action server whose goals the test finishes; it rejects goals without a timeout."""
 
     def __init__(self) -> None:
         self.bus = Bus(CODEC)
@@ -62,7 +62,7 @@ def test_a_goal_goes_its_way_by_the_services_and_topics_of_ros_2(worker: Worker)
     assert worker.send()
     result = worker.call("get_result", f"{FIX}_GetResult_Request", goal_id={"uuid": NUMBER})
     assert not result.done()
-    worker.goals[0].tell(status="searching")
+    worker.goals[0].publish_feedback(status="searching")
     worker.goals[0].finish(GoalStatus.SUCCEEDED, status="fixed")
     worker.goals[0].finish(GoalStatus.ABORTED)  # too late
     assert (result.result().status, result.result().result.status) == (4, "fixed")
@@ -97,7 +97,7 @@ def test_a_goal_that_makes_no_sense_is_refused_and_an_unknown_one_has_no_result(
 
 def test_goals_that_have_ended_are_forgotten_at_last(worker: Worker) -> None:
     for _ in range(MAX_GOALS + 20):
-        worker.server.send(CODEC.make(f"{FIX}_Goal", timeout=1.0)).finish(GoalStatus.SUCCEEDED)
+        worker.server.accept(CODEC.make(f"{FIX}_Goal", timeout=1.0)).finish(GoalStatus.SUCCEEDED)
     assert len(worker.server._goals) <= MAX_GOALS + 1
 
 
@@ -127,7 +127,7 @@ class Bay:
         pose = {"header": {"frame_id": frame}, "pose": {"position": position}}
         wanted = {"goal_tolerance": 2.0, "speed_control_mode": 1, "travel_rpm": 900.0, **values}
         message = self.ros.bus.codec.make(self.server.type.goal.name, waypoint_pose=pose, **wanted)
-        goal: ActionGoal = self.server.send(message, hear=self.heard.append)
+        goal: ActionGoal = self.server.accept(message, on_feedback=self.heard.append)
         return goal
 
 

@@ -58,7 +58,7 @@ TARGETS = {
 
 
 class Vehicle:
-    """One robot named `it`, and a peer that takes topics, says things and calls services."""
+    """Robot named `it`, and a peer that subscribes, publishes and calls services."""
 
     def __init__(
         self, vehicle: str = "sam", depth: float = 3.0, limits: Any = None, fitted: Any = None, **settings: Any
@@ -79,7 +79,7 @@ class Vehicle:
         self.robot = self.world.robots["it"]
 
     def run(self, seconds: float, *topics: str) -> dict[str, list[Any]]:
-        """The messages of so many seconds, by topic below the robot's name."""
+        """Return the messages of `seconds` seconds, by topic below the robot's name."""
         self.bus.set_subscriptions(self.box, [f"/it/{topic}" for topic in topics])
         found: dict[str, list[Any]] = {topic: [] for topic in topics}
         for _ in range(max(round(seconds * 10), 1)):
@@ -185,7 +185,7 @@ def test_percentages_go_from_0_to_1(sam: Vehicle) -> None:
         sam.say("core/vbs_cmd", value=0.6)
         sam.say("core/lcg_cmd", value=0.25)
         found = sam.run(0.1, "core/vbs_fb", "core/lcg_fb")
-    assert sam.robot.actuators["vbs"].wanted == pytest.approx(60.0)
+    assert sam.robot.actuators["vbs"].setpoint == pytest.approx(60.0)
     assert found["core/vbs_fb"][-1].value == pytest.approx(0.6, abs=0.01)
     assert found["core/lcg_fb"][-1].value == pytest.approx(0.25, abs=0.02)
 
@@ -214,9 +214,9 @@ def test_a_thruster_that_hears_nothing_for_half_a_second_stops(sam: Vehicle) -> 
         found = sam.run(0.1, "core/thruster1_fb")
     assert found["core/thruster1_fb"][-1].rpm.rpm > 500
     sam.run(0.4)
-    assert sam.robot.actuators["thruster1"].wanted == 600
+    assert sam.robot.actuators["thruster1"].setpoint == 600
     sam.run(0.2)
-    assert sam.robot.actuators["thruster1"].wanted == 0
+    assert sam.robot.actuators["thruster1"].setpoint == 0
 
 
 @pytest.mark.parametrize(("vehicle", "count"), [("bluerov2", 6), ("bluerov2_heavy", 8), ("okon2", 8)])
@@ -246,7 +246,7 @@ def test_thrusters_have_numbers_on_every_vehicle() -> None:
     for number, part in enumerate(("thruster_port", "thruster_starboard", "vertical_front_port"), 1):
         lolo.say(f"core/thruster{number}_cmd", rpm=300 + number)
         lolo.run(0.1)
-        assert lolo.robot.actuators[part].wanted == 300 + number
+        assert lolo.robot.actuators[part].setpoint == 300 + number
     assert "/it/core/thruster6_fb" in lolo.bus.topics
     lolo.close()
 
@@ -260,8 +260,8 @@ def test_after_an_abort_the_vehicle_surfaces_and_ros_is_not_heard(sam: Vehicle) 
         sam.say("core/thruster1_cmd", rpm=600)
         sam.say("core/vbs_cmd", value=1.0)
         sam.run(0.1)
-    assert sam.robot.actuators["thruster1"].wanted == 0
-    assert sam.robot.actuators["vbs"].wanted == 0
+    assert sam.robot.actuators["thruster1"].setpoint == 0
+    assert sam.robot.actuators["vbs"].setpoint == 0
     refused = sam.call("ctrl/toggle_depth_ctrl", data=True)
     assert not refused.success
     assert "aborted" in refused.message
@@ -279,7 +279,7 @@ def test_a_controller_is_switched_on_told_and_switched_off(sam: Vehicle) -> None
     sam.run(0.3)
     assert sam.robot.controllers["autopilot"].idle
     assert sam.call("ctrl/toggle_depth_ctrl", data=True).success
-    assert sam.status("depth") == (0, "/it/ctrl/toggle_depth_ctrl", "waits for a set-point on /it/ctrl/depth_setpoint")
+    assert sam.status("depth") == (0, "/it/ctrl/toggle_depth_ctrl", "waiting for a setpoint on /it/ctrl/depth_setpoint")
     sam.say("ctrl/depth_setpoint", data=5.0)
     sam.run(0.3)
     assert sam.status("depth")[0] == 1
@@ -324,7 +324,7 @@ def test_setpoints_by_frequency_hold_while_they_come(sam: Vehicle) -> None:
         assert vector.owner == "controller/autopilot"
     sam.run(1.0)
     assert vector.owner == "external"
-    assert vector.wanted == 0.0
+    assert vector.setpoint == 0.0
 
 
 def test_what_is_switched_on_is_repeated_as_a_throttle_does_and_does_not_hear_itself(sam: Vehicle) -> None:
@@ -334,7 +334,7 @@ def test_what_is_switched_on_is_repeated_as_a_throttle_does_and_does_not_hear_it
     said = sam.run(2.0, "ctrl/yaw_setpoint_freq")["ctrl/yaw_setpoint_freq"]
     assert [message.data for message in said] == [pytest.approx(1.0)] * 4
     assert sam.call("ctrl/toggle_heading_ctrl", data=False).success
-    sam.bus.on_message("/it/ctrl/yaw_setpoint_freq", said[-1])  # a transport brings back what was said before
+    sam.bus.on_message("/it/ctrl/yaw_setpoint_freq", said[-1])  # a transport returns an earlier message
     sam.run(0.3)
     assert sam.robot.controllers["autopilot"].external_setpoints.names == set()
 
@@ -343,7 +343,7 @@ def test_what_is_refused_again_and_again_is_logged_once(sam: Vehicle, caplog: py
     assert sam.call("ctrl/toggle_depth_ctrl", data=True).success
     for value in (float("nan"), 3.0, 3.0):
         sam.say("ctrl/depth_setpoint", data=value)
-        sam.say("ctrl/altitude_setpoint", data=3.0)  # not switched on, which is nothing to speak of
+        sam.say("ctrl/altitude_setpoint", data=3.0)  # not switched on, which is not logged
         sam.say("ctrl/altitude_setpoint_freq", data=3.0)
         sam.run(0.2)
     assert caplog.text.count("/it/ctrl/altitude_setpoint_freq: give depth or altitude, not both") == 1
@@ -356,7 +356,7 @@ def test_a_controller_whose_actuators_another_has_says_so(sam: Vehicle) -> None:
     assert sam.call("ctrl/toggle_heading_ctrl", data=True).success
     sam.say("ctrl/yaw_setpoint", data=1.0)
     code, _, text = sam.status("yaw")
-    assert (code, text) == (2, "somebody else has control of its actuators")
+    assert (code, text) == (2, "another owner controls the actuators")
 
 
 def test_a_vehicle_has_the_controllers_that_it_can_be() -> None:
@@ -439,7 +439,7 @@ def geographic(latitude: float, longitude: float) -> dict[str, float]:
 def test_a_waypoint_may_be_said_as_a_message_where_there_are_no_actions(
     sam: Vehicle, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """As over an endpoint of ROS 2; the action's status says how it goes: 2 executing, 4 succeeded (GoalStatus)."""
+    """Send a goal as an endpoint of ROS 2 does; the status of the action is 2 (executing), then 4 (succeeded)."""
     pose = {"header": {"frame_id": "map"}, "pose": {"position": {"x": 9.0, "y": 2.7}}}
     sam.say("ctrl/goto_waypoint/waypoint", pose=pose, goal_tolerance=2.0, speed_control_mode=1, travel_rpm=900.0)
     status = "ctrl/goto_waypoint/_action/status"
@@ -451,4 +451,4 @@ def test_a_waypoint_may_be_said_as_a_message_where_there_are_no_actions(
     else:
         pytest.fail("it does not arrive")
     sam.say("ctrl/goto_waypoint/waypoint", pose={"header": {"frame_id": "moon"}}, speed_control_mode=1)
-    assert "a waypoint is refused" in caplog.text
+    assert "waypoint rejected" in caplog.text

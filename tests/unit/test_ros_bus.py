@@ -1,4 +1,4 @@
-"""The bus of ROS: nothing is said that nobody takes, and nobody can hold it up."""
+"""The bus: messages are made for subscribers only, and a slow subscriber never delays the simulation."""
 
 import threading
 from fractions import Fraction
@@ -9,6 +9,7 @@ import pytest
 from skerry.core.errors import SkerryError, UnknownName
 from skerry.interfaces.ros.bus.bus import LATCHED, LATEST, Bus, Qos, SubscriberQueue
 from skerry.interfaces.ros.bus.lazy_message import Encoder
+from skerry.interfaces.ros.bus.transport import TRANSPORTS
 from skerry.interfaces.ros.messages.codec import Codec, Message
 from skerry.interfaces.ros.messages.type_store import TypeStore
 
@@ -179,3 +180,11 @@ def test_several_may_listen_and_one_that_fails_does_not_stop_the_others(bus: Bus
         bus.on_message("/aa", number(bus, 7))
     with pytest.raises(UnknownName):
         bus.call("/nothing", number(bus, 7)).result()
+
+
+def test_an_unknown_transport_of_a_plug_in_names_the_package_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TRANSPORTS, "_find", lambda kind: None)
+    with pytest.raises(UnknownName, match=r'pip install "skerry\[ros1\]"'):
+        TRANSPORTS.find("tcpros")
+    with pytest.raises(UnknownName, match="did you mean 'endpoint'"):
+        TRANSPORTS.find("endpont")

@@ -109,7 +109,7 @@ def test_all_is_announced_and_then_said(session: Any) -> None:
         ("__subscribe", "/sam/cmd"),
         ("__unity_service", "/pause"),
         ("__ros_service", "/theirs"),
-    ]  # pictures are left out, as nobody knows whether they are wanted, and so is what makes a node
+    ]  # without images, whose subscribers are unknown, and without the services of a node
     assert imu.has_subscribers
     message = CODEC.make("sensor_msgs/Imu")
     imu.publish(message)
@@ -210,7 +210,7 @@ def test_an_answer_that_comes_after_the_connection_is_not_sent_on_the_next(sessi
 
 
 def test_of_an_action_an_endpoint_of_ros_2_carries_what_it_finds_types_for(session: Any) -> None:
-    """It imports package.msg and package.srv (server.py, resolve_message_name); action_msgs has both."""
+    """The endpoint imports package.msg and package.srv (server.py, resolve_message_name); action_msgs has both."""
     bus = session.bus
     ActionServer(bus, "/go", "smarc_msgs/GotoWaypoint", lambda: CODEC.make("builtin_interfaces/Time"), print, print)
     session.open()
@@ -227,8 +227,8 @@ def test_of_an_action_an_endpoint_of_ros_2_carries_what_it_finds_types_for(sessi
     ],
 )
 def test_commands_are_what_the_endpoint_has_functions_for(made: str, word: bytes, text: bytes) -> None:
-    """Its server.py calls the function of that name with the JSON as keywords, so every key must be one of its own:
-    `topic` and `message_name`; ROS 2 drops the last byte of the JSON unseen, ROS 1 reads all.
+    """The endpoint's server.py calls the function of that name with the JSON as keyword arguments, so the keys must be
+    its parameters: `topic` and `message_name`. ROS 2 drops the last byte of the JSON; ROS 1 reads all bytes.
     """
     for ros2, end in ((True, b"\x00"), (False, b"")):
         assert getattr(FrameEncoder(ros2), made)("/a", "std_srvs/srv/Trigger") == frame(word + end, text + end)

@@ -64,7 +64,7 @@ class Graph:
         self.runner.run(0.0)
 
     def run(self, seconds: float, *topics: str) -> dict[str, list[Any]]:
-        """The messages of so many seconds, by topic."""
+        """Return the messages of `seconds` seconds, by topic."""
         self.ros.bus.set_subscriptions(self.box, topics)
         found: dict[str, list[Any]] = {topic: [] for topic in topics}
         for _ in range(round(seconds * 10)):
@@ -128,9 +128,9 @@ def test_the_clock_is_said_of_every_due_tick_at_a_pace_too_and_not_of_time_that_
 def test_nothing_is_measured_that_nobody_takes(sam: Graph) -> None:
     sensors = sam.world.robots["sam"].sensors
     sam.run(0.2)
-    assert sam.ros.wanted == frozenset()
+    assert sam.ros.subscriptions == frozenset()
     sam.run(0.2, "/sam/core/imu")
-    assert sam.ros.wanted == {("sam", "imu")}
+    assert sam.ros.subscriptions == {("sam", "imu")}
     assert [name for name, part in sensors.items() if part.deliver is not None] == ["imu"]
     assert sam.ros.bus.topics["/sam/core/dvl"].sent == 0
     sam.run(0.2)
@@ -198,10 +198,10 @@ def test_commands_reach_actuators_and_feedback_comes_back(sam: Graph) -> None:
         sam.say("/sam/core/vbs_cmd", value=80.0)
         sam.say("/sam/core/thrust_vector_cmd", thruster_vertical_radians=0.05, thruster_horizontal_radians=-0.1)
         found = sam.run(0.1, "/sam/core/thruster1_fb", "/sam/core/vbs_fb")
-    assert robot.actuators["thruster1"].wanted == 900
-    assert robot.actuators["vbs"].wanted == 80
-    assert robot.actuators["thrust_vector_yaw"].wanted == pytest.approx(-0.1)
-    assert robot.actuators["thrust_vector_pitch"].wanted == pytest.approx(0.05)
+    assert robot.actuators["thruster1"].setpoint == 900
+    assert robot.actuators["vbs"].setpoint == 80
+    assert robot.actuators["thrust_vector_yaw"].setpoint == pytest.approx(-0.1)
+    assert robot.actuators["thrust_vector_pitch"].setpoint == pytest.approx(0.05)
     assert robot.actuators["vbs"].owner == "external"
     assert found["/sam/core/thruster1_fb"][-1].rpm.rpm == pytest.approx(900, abs=5)
     feedback = found["/sam/core/thruster1_fb"][-1]
@@ -210,7 +210,7 @@ def test_commands_reach_actuators_and_feedback_comes_back(sam: Graph) -> None:
     assert feedback.torque == pytest.approx(robot.actuators["thruster1"].torque, rel=0.05)
     assert np.isnan(feedback.current)
     sam.run(0.7)
-    assert robot.actuators["thruster1"].wanted == 0  # silence resets
+    assert robot.actuators["thruster1"].setpoint == 0  # silence resets
 
 
 def test_a_command_that_is_no_number_is_not_obeyed(sam: Graph) -> None:
@@ -393,7 +393,7 @@ def test_every_vehicle_speaks_and_sam_every_profile(profile: str, vehicle: str) 
     for (_, sensor), outlets in graph.ros.schedule.sensors.items():
         reading = graph.world.robots["it"].sensors[sensor].reading if outlets[0].topic.name in small else None
         for outlet in outlets:
-            if reading is not None and outlet.convert(reading, 0.0) is not None:
+            if reading is not None and outlet.encode_reading(reading, 0.0) is not None:
                 assert found.get(outlet.topic.name, True), f"{outlet.topic.name} is silent"
     tree = {item.child for item in graph.ros.frames.transforms()}
     for name, messages in found.items():
@@ -417,22 +417,22 @@ def test_a_profile_of_ones_own_is_laid_over_another(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("kinds: {sensors: {imu: [{topic: a, type: std_msgs/Bool}]}}", "not spoken as"),
+        ("kinds: {sensors: {imu: [{topic: a, type: std_msgs/Bool}]}}", "cannot be published as"),
         ("kinds: {actuators: {propeller: {command: {topic: a, type: std_msgs/Bool, field: date}}}}", "no field"),
         (
             "kinds: {actuators: {propeller: {command: {topic: a, type: std_msgs/String, field: data}}}}",
-            "no single number",
+            "not a single number",
         ),
-        ("kinds: {sensors: {imu: [{topic: a, type: nothing/Imu}]}}", "not spoken as"),
+        ("kinds: {sensors: {imu: [{topic: a, type: nothing/Imu}]}}", "cannot be published as"),
         (
             "kinds: {sensors: {pressure: [{topic: a, type: std_msgs/Float32, value: pressur}]}}",
             "no value 'pressur'; did you mean 'pressure'",
         ),
         ("kindes: {}", "kindes"),
         (
-            "vehicles: {sam: {controllers: {autopilot: {asks: [{topic: a, type: std_msgs/Bool, method: dance,"
+            "vehicles: {sam: {controllers: {autopilot: {calls: [{topic: a, type: std_msgs/Bool, method: dance,"
             " arguments: {}}]}}}}",
-            "no method 'dance'",
+            "calls 'dance'",
         ),
     ],
 )
@@ -459,8 +459,8 @@ def test_a_number_of_a_reading_may_be_a_topic_of_its_own() -> None:
         graph.say("/it/core/standard/thrust_vector_yaw_cmd", data=0.1)
         graph.say("/it/core/standard/thruster1_cmd", data=500.0)
         graph.run(0.1)
-    assert graph.world.robots["it"].actuators["thrust_vector_yaw"].wanted == pytest.approx(0.1)
-    assert graph.world.robots["it"].actuators["thruster1"].wanted == 500
+    assert graph.world.robots["it"].actuators["thrust_vector_yaw"].setpoint == pytest.approx(0.1)
+    assert graph.world.robots["it"].actuators["thruster1"].setpoint == 500
     graph.world.close()
 
 
@@ -550,7 +550,7 @@ def test_robots_and_objects_come_and_go_by_service() -> None:
     assert {"it/base_link_gt", "other/base_link_gt", "buoy_gt"} <= children
     graph.say("/other/core/thruster1_cmd", rpm=500)
     graph.runner.run(0.2)
-    assert world.robots["other"].actuators["thruster1"].wanted == 500.0
+    assert world.robots["other"].actuators["thruster1"].setpoint == 500.0
     assert not ask("spawn", name="it", vehicle="sam").success
     assert "sam" in ask("spawn", name="third", vehicle="smm").message
     assert "mapping" in str(bus.call("/skerry/spawn", _request(bus, name="x", settings="[1]")).exception())

@@ -248,7 +248,7 @@ def test_a_row_of_the_publishers(peer: Peer, topic: str, kind: str, rate: float,
     check(peer, found[-1][1])
 
 
-# topic, type, what is said, and what it must do, after a tenth of a second
+# topic, type, published message, and its effect after a tenth of a second
 HEARD: list[tuple[str, str, dict[str, Any], Callable[[Peer], bool]]] = [
     (
         "/sam/core/thrust_vector_cmd",

@@ -91,7 +91,7 @@ def test_stamps_are_the_nearest_nanosecond() -> None:
 
 @given(st.lists(st.tuples(TEXT, TEXT, st.lists(NUMBER, min_size=7, max_size=7)), max_size=4), st.floats(0, 1e6))
 def test_transforms_are_what_their_objects_are(found: list[tuple[str, str, list[float]]], time: float) -> None:
-    writer = TransformEncoder(CODEC)
+    encoder = TransformEncoder(CODEC)
     sec, nanosec = stamp_of(time)
     expected = CODEC.make(
         "tf2_msgs/TFMessage",
@@ -108,14 +108,14 @@ def test_transforms_are_what_their_objects_are(found: list[tuple[str, str, list[
         ],
     )
     transforms = [Transform(parent, child, Pose.of(numbers)) for parent, child, numbers in found]
-    for _ in range(2):  # prepared, and as prepared before
-        assert writer.write_all(time, transforms) == CODEC.to_cdr(expected)
+    for _ in range(2):  # the second time with the template of the first
+        assert encoder.encode_transforms(time, transforms) == CODEC.to_cdr(expected)
 
 
 @pytest.mark.parametrize("scenario", ["sam_in_the_bay", "drone_recovers_sam", "evolo_slalom"])
-def test_what_is_said_is_read_and_written_by_rosbags_to_the_same_bytes(scenario: str) -> None:
-    """Every message of a run, of every topic but pictures: its object, encoded the general way, is what was said."""
-    queue = Keeping()
+def test_rosbags_encodes_each_published_message_to_the_same_bytes(scenario: str) -> None:
+    """Each message of a run, except images: the general encoder returns the published bytes for its object."""
+    queue = StoringQueue()
     ros = Ros().build()
     assert isinstance(ros, RosInterface)
     with skerry.load(scenario) as world, Runner(world, None, {"ros": ros}) as runner:
@@ -125,7 +125,7 @@ def test_what_is_said_is_read_and_written_by_rosbags_to_the_same_bytes(scenario:
         runner.run(0.3)
         ros.bus.set_subscriptions(queue, [name for name in taken if name != "/clock"])  # for which the world stops
         runner.run(0.3)
-    assert {name.rpartition("/")[2] for name in queue.made_at_once} >= AT_ONCE[scenario]
+    assert {name.rpartition("/")[2] for name in queue.batch_encoded} >= BATCH_ENCODED[scenario]
     codec = ros.bus.codec
     assert len({outgoing.topic.name for outgoing in queue.found}) > 3
     for batches in queue.batches.values():
@@ -139,7 +139,7 @@ def test_what_is_said_is_read_and_written_by_rosbags_to_the_same_bytes(scenario:
         assert again == outgoing.cdr, outgoing.topic.name
 
 
-AT_ONCE = {
+BATCH_ENCODED = {
     "sam_in_the_bay": {
         *{"Imu", "FluidPressure", "FloatStamped", "MagneticField", "CTD", "Odometry", "GeoPoint", "DVL", "Sidescan"},
         *{"PointCloud2", "BatteryState", "Leak", "TFMessage", "ThrusterFeedback", "PercentStamped"},
@@ -149,15 +149,15 @@ AT_ONCE = {
 }
 
 
-def test_what_is_missing_or_not_to_be_said_is_so_when_many_are_written_at_once() -> None:
+def test_missing_and_skipped_readings_are_the_same_in_a_batch() -> None:
     ros = Ros().build()
     assert isinstance(ros, RosInterface)
     with skerry.load("sam_in_the_bay") as world, Runner(world, None, {"ros": ros}) as runner:
         runner.run(0.0)
-        converts = {name: ros.schedule.sensors["sam", name][0].convert for name in ("gps", "depth20")}
+        encoders = {name: ros.schedule.sensors["sam", name][0].encode_reading for name in ("gps", "depth20")}
         covariance = np.diag([1.0, 2.0, 3.0])
         ticks, step = [1, 2, 3], 0.1
-        times, there = [tick * step for tick in ticks], np.array([True, False, True])
+        times, valid = [tick * step for tick in ticks], np.array([True, False, True])
         fixes = ReadingColumns(
             {"covariance": covariance},
             time=times,
@@ -181,43 +181,43 @@ def test_what_is_missing_or_not_to_be_said_is_so_when_many_are_written_at_once()
             return PressureReading(times[k], pressures.pressure[k], 0.0, 25.0, bool(pressures.saturated[k]))
 
         rows = {
-            "gps": Readings(3, fix, lambda: fixes, there),
+            "gps": Readings(3, fix, lambda: fixes, valid),
             "depth20": Readings(3, pressure, lambda: pressures),
         }
         for name, found in rows.items():
-            convert = converts[name]
-            assert isinstance(convert, TemplateEncoder)
-            each = [convert(reading, time) for reading, time in zip(found, times, strict=True)]
-            assert convert.many(found, ticks, step).messages() == each
+            encode = encoders[name]
+            assert isinstance(encode, TemplateEncoder)
+            each = [encode(reading, time) for reading, time in zip(found, times, strict=True)]
+            assert encode.encode_batch(found, ticks, step).messages() == each
         assert each[1] is None
         nothing = Readings(2, fix, valid=np.zeros(2, bool))
-        convert = converts["gps"]
-        assert isinstance(convert, TemplateEncoder)
-        assert convert.many(nothing, ticks[:2], step).messages() == [convert(None, 0.1), convert(None, 0.2)]
+        encode = encoders["gps"]
+        assert isinstance(encode, TemplateEncoder)
+        assert encode.encode_batch(nothing, ticks[:2], step).messages() == [encode(None, 0.1), encode(None, 0.2)]
 
 
-class Keeping(SubscriberQueue):
-    """Keeps everything; of series, what is made at once must be what is made one by one."""
+class StoringQueue(SubscriberQueue):
+    """Queue that stores all messages, and checks that batch encoding equals single encoding."""
 
     accepts_batches = True
 
     def __init__(self) -> None:
         super().__init__()
         self.found: list[LazyMessage] = []
-        self.made_at_once: set[str] = set()
+        self.batch_encoded: set[str] = set()
         self.batches: dict[Any, list[MessageBatch]] = {}
 
     def put(self, messages: Sequence[LazyMessage | MessageBatch]) -> None:
         for found in messages:
             if isinstance(found, MessageBatch):
-                if found._maker.make_all(found._ticks, found._seen) is not None:
-                    self.made_at_once.add(found.topic.type)
+                if found._encoder.encode_batch(found._ticks, found._data) is not None:
+                    self.batch_encoded.add(found.topic.type)
                 self.batches.setdefault((found.topic.name, found.batch_key), []).append(
-                    MessageBatch(found.topic, found._maker, found._ticks, found._seen, found._step)
+                    MessageBatch(found.topic, found._encoder, found._ticks, found._data, found._step)
                 )
-                at_once = found.all().messages()
+                encoded = found.encode().messages()
                 each = found.messages()
-                assert at_once == [outgoing.cdr if outgoing.exists else None for outgoing in each]
+                assert encoded == [outgoing.cdr if outgoing.exists else None for outgoing in each]
                 self.found += [outgoing for outgoing in each if outgoing.exists]
             else:
                 self.found.append(found)

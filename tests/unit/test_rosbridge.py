@@ -24,7 +24,7 @@ CODEC = Codec(TypeStore())
 
 
 class Client:
-    """One side of a session."""
+    """Client side of a session."""
 
     def __init__(self, bus: Bus, relayed: set[str], leave_out: str = "") -> None:
         self.answers: list[Any] = []
@@ -271,7 +271,7 @@ def test_a_png_holds_any_bytes_and_newlines(data: bytes) -> None:
 
 
 def test_cbor_has_arrays_of_numbers_as_they_are(bus: Bus, client: Client) -> None:
-    """By hand from RFC 8949 and, for the tag 85 of little-endian floats, RFC 8746."""
+    """Expected bytes are derived by hand from RFC 8949 and, for tag 85 of little-endian floats, from RFC 8746."""
     topic = bus.advertise("/numbers", "std_msgs/Float32MultiArray")
     client.ask(op="subscribe", topic="/numbers", compression="cbor")
     topic.publish(CODEC.make("std_msgs/Float32MultiArray", data=[1.5, -2.0]))

@@ -27,7 +27,7 @@ imu = rospy.wait_for_message("/sam/core/imu", Imu, timeout=30)
 assert imu.header.frame_id == "sam/imu_link_gt", imu
 clock = rospy.wait_for_message("/clock", Clock, timeout=30)
 assert abs((rospy.Time.now() - clock.clock).to_sec()) < 1.0, "nodes go by simulated time"
-still = rospy.wait_for_message("/tf_static", TFMessage, timeout=30)  # latched: it was said before we came
+still = rospy.wait_for_message("/tf_static", TFMessage, timeout=30)  # latched: published before this node started
 assert still.transforms[0].header.frame_id == "utm_ned", still
 
 rospy.wait_for_service("/sam/core/toggle_dvl", timeout=30)

@@ -53,7 +53,7 @@ class FakeEndpoint:
         return data
 
     def send(self, *frames):
-        """Names and payloads by turns, in one piece."""
+        """Send frames of alternating names and payloads in one call."""
         pieces = [frame.encode() if isinstance(frame, str) else frame for frame in frames]
         self.connection.sendall(b"".join(struct.pack("<I", len(piece)) + piece for piece in pieces))
 

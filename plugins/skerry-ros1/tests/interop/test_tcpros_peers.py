@@ -50,7 +50,7 @@ pytestmark = pytest.mark.skipif(not is_installed(), reason=f"needs ROS 1 of Debi
 
 
 def until(condition: Callable[[], Any], what: str) -> Any:
-    """What is true at last."""
+    """Wait until the condition holds."""
     end = time.monotonic() + 20.0
     while not (found := condition()):
         assert time.monotonic() < end, what
@@ -104,7 +104,7 @@ class Graph:
                 started.kill()
 
     def run(self, *command: str) -> str:
-        """What a program says in the end."""
+        """Return the output of a program."""
         with self.program(*command) as started:
             return started.communicate(timeout=30)[0]
 
@@ -163,7 +163,7 @@ class Node:
 
     @property
     def address(self) -> tuple[str, int]:
-        """Where topics and services are."""
+        """Address of the topics and services."""
         with ServerProxy(self.graph.ask("lookupNode", "/skerry")[2]) as slave:
             _, host, port = slave.requestTopic("/test", "/imu", [["TCPROS"]])[2]  # type: ignore[index,misc]
         return str(host), int(port)  # type: ignore[arg-type]
@@ -208,7 +208,7 @@ def test_rospy_hears_commands_calls_and_is_called(graph: Graph, node: Node, capl
         node.over.publish(CODEC.make("std_msgs/Empty"))
         assert "peer is content" in peer.communicate(timeout=20)[0]
     told = warnings_in(caplog)
-    assert sum("/mistaken is sensor_msgs/Imu with MD5 sum" in text for text in told) == 1
+    assert sum("/mistaken has the type sensor_msgs/Imu with MD5 sum" in text for text in told) == 1
     assert sum(text.startswith("/strange from http://127.0.0.1:") for text in told) == 1
     until(lambda: not node.imu.has_subscribers, "who has gone takes messages")
     assert not node.bus.topics["/imu"].subscribers
@@ -236,7 +236,7 @@ def test_the_tools_show_all_and_may_end_the_node(graph: Graph, node: Node, caplo
     assert "killed" in graph.run("rosnode", "kill", "/skerry")
     until(lambda: not graph.knows(), "it is still in the lists")
     assert "has left" in node.transport.status
-    assert sum("leaves the ROS master" in text for text in warnings_in(caplog)) == 1
+    assert sum("has left the graph of the ROS master" in text for text in warnings_in(caplog)) == 1
     node.bus.topics["/imu"].publish(CODEC.make("sensor_msgs/Imu"))  # the world goes on
 
 
@@ -262,21 +262,21 @@ def test_a_master_that_is_restarted_finds_us_again(graph: Graph, caplog: pytest.
     caplog.set_level(logging.INFO, "skerry")
     with Node(graph) as node:
         graph.stop()
-        until(lambda: "waits for" in node.transport.status, "it does not see that the master is gone")
+        until(lambda: "waiting for" in node.transport.status, "it does not see that the master is gone")
         time.sleep(0.5)  # some attempts
         graph.start()
         until(lambda: "/pause" in graph.knows(), "the master does not hear of us again")
         assert graph.ask("getParam", "/utm_zone")[2] == 33
-        until(lambda: "waits for" not in node.transport.status, "it waits")
+        until(lambda: "waiting for" not in node.transport.status, "it waits")
     assert not graph.knows()  # as it has been closed
     told = [text for record in caplog.records if (text := record.getMessage()).startswith("ROS master at ")]
-    assert [text.endswith("trying on") for text in told] == [False, True, False], told
+    assert [text.endswith("retrying") for text in told] == [False, True, False], told
 
 
 def test_of_two_of_one_name_the_first_leaves_and_the_second_stays(graph: Graph, node: Node) -> None:
     with Node(graph) as second:
         until(lambda: "has left" in node.transport.status, "the first stays")
-        until(lambda: "waits for" not in second.transport.status, "the second does not come")
+        until(lambda: "waiting for" not in second.transport.status, "the second does not come")
         node.transport.close()
         assert {"/imu", "/command", "/pause"} <= graph.knows()
         assert second.address[0] == "127.0.0.1"
@@ -349,7 +349,7 @@ def test_a_user_of_ros_1_hears_commands_calls_and_sends_sam_to_a_waypoint(graph:
         bus = interface.bus
         types = Ros1Types(bus.codec.type_store)
         names = {topic.type for topic in bus.topics.values()} | {heard[0].type for heard in bus.subscriptions.values()}
-        texts = {name.replace("/msg/", "/"): types.text(name) for name in names if "/msg/" in name}
+        texts = {name.replace("/msg/", "/"): types.definition(name) for name in names if "/msg/" in name}
         definitions.write_text(json.dumps(texts), encoding="utf-8")
 
         def wait() -> None:

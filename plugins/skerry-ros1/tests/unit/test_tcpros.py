@@ -48,7 +48,7 @@ OWN = "http://127.0.0.1:5000/"
 
 
 class Writer:
-    """Takes what a connection sends; `is_slow` lets nobody send on."""
+    """Writer that stores the data of a connection; with `is_slow` it never accepts more."""
 
     def __init__(self, is_slow: bool = False) -> None:
         self.data = b""
@@ -382,7 +382,7 @@ def test_a_call_of_something_else_is_refused() -> None:
 
 
 class StandIn(Master):
-    """A master that keeps what it is told."""
+    """Fake master that stores its calls."""
 
     def __init__(self) -> None:
         super().__init__("http://127.0.0.1:1")
@@ -421,7 +421,7 @@ class StandIn(Master):
 
 
 def parts_of(bus: Bus) -> SimpleNamespace:
-    """What a node is made of, without sockets."""
+    """Parts of a node, without sockets."""
     links, complaints, left = Connections(), WarningLog(), []
     said = publications(bus, links)
     heard = Subscriptions(bus, TYPES, links, complaints, OWN)
@@ -478,7 +478,7 @@ def test_a_master_that_was_restarted_is_told_all_anew(process: int) -> None:
             await node.registration.update()
         node.master.begin()
         node.master.exists, node.master.process = True, process
-        node.master.parameters["/use_sim_time"] = False  # somebody wants the wall clock
+        node.master.parameters["/use_sim_time"] = False  # a user has selected the wall clock
         assert await node.registration.update()
         assert node.master.known == ALL
         assert node.master.parameters["/use_sim_time"] is False

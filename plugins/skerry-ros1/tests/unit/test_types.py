@@ -23,12 +23,12 @@ TYPES = Ros1Types(TypeStore(distribution="noetic"))
     ],
 )
 def test_messages_have_the_sums_of_ros_1(name: str, expected: str) -> None:
-    """As `rosmsg md5` of Noetic prints them."""
+    """Expected values are the output of `rosmsg md5` of Noetic."""
     assert TYPES.md5(name) == expected
 
 
 def test_services_have_the_sums_of_ros_1() -> None:
-    """As `rossrv md5` of Noetic prints them."""
+    """Expected values are the output of `rossrv md5` of Noetic."""
     assert TYPES.service_md5("std_srvs/srv/SetBool") == "09fb03525b03e7ea1fd3992bafd87e16"
     assert TYPES.service_md5("std_srvs/srv/Empty") == "d41d8cd98f00b204e9800998ecf8427e"
 

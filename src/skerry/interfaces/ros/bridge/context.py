@@ -71,7 +71,7 @@ class BridgeContext:
     def _log_failure(self, topic: str, done: Future[Any]) -> None:
         problem = "" if done.cancelled() else str(done.exception() or "")
         if problem and problem != self._last_failures.get(topic):
-            logger.warning("%s: command failed: %s", topic, problem)
+            logger.warning("%s: %s", topic, problem)
         self._last_failures[topic] = problem
 
     def send_startup_commands(self) -> None:
