@@ -119,7 +119,7 @@ def test_a_world_of_another_structure_cannot_replace_one_in_a_batch(scenario):
     more = {"objects": {"post": {"geometry": {"kind": "sphere", "radius": 0.1}}}}
     with (
         skerry.load_batch(scenario, seeds=[1, 2], threads=1) as batch,
-        pytest.raises(skerry.SkerryError, match="structure"),
+        pytest.raises(skerry.SkerryError, match="differs from world 0"),
     ):
         rebuild(batch, 1, scenario, 1, more)
 
