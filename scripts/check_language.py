@@ -77,7 +77,7 @@ BANNED_OPENINGS = frozenset(
 
 _BANNED = [(re.compile(rf"(?<![\w`./-])(?:{words})(?![\w`-])", re.IGNORECASE), hint) for words, hint in BANNED.items()]
 _CODE_SPAN = re.compile(r"`[^`]*`|https?://\S+")
-_SUBJECT = re.compile(r"^(?:[\w./ -]+: [a-z`0-9]|Merge |Revert )")
+_SUBJECT = re.compile(r"^(?:[\w./, -]+: [a-z`0-9]|Merge |Revert )")
 _MESSAGE_CALLS = frozenset(
     {
         *("debug", "info", "warning", "error", "exception", "critical", "echo", "print"),

@@ -35,7 +35,7 @@ def world(request: pytest.FixtureRequest) -> Iterator[World]:
 
 
 def kinetic_energy(world: World, robot: Robot) -> float:
-    """Of all the robot's links, by their masses and inertias without water, J."""
+    """Return the kinetic energy of all links, from their masses and inertias without water, J."""
     compiled = world._engine.model.compiled
     total = 0.0
     for body in range(1, compiled.nbody):
@@ -48,7 +48,7 @@ def kinetic_energy(world: World, robot: Robot) -> float:
 
 
 def test_random_commands_for_a_minute_leave_the_state_finite_and_the_energy_bounded(world: World) -> None:
-    """Every actuator at random within its limits, anew every second, for 60 s and ten seeds.
+    """Every actuator gets a new random command within its limits each second, for 60 s and ten seeds.
 
     A vehicle's energy is at most that of 25 m/s, which nothing here reaches but in flight or in a fall.
     """

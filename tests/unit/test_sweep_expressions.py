@@ -81,7 +81,7 @@ def test_an_unknown_function_gives_a_suggestion() -> None:
 
 
 def test_a_series_is_not_a_metric_and_the_error_lists_reductions() -> None:
-    with pytest.raises(SkerryError, match=r"gives 4 values; make them one by first\(\), final\(\)"):
+    with pytest.raises(SkerryError, match=r"gives 4 values; reduce them to one number with first\(\), final\(\)"):
         value("sam.depth")
 
 

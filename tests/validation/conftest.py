@@ -135,7 +135,7 @@ def set_velocity() -> Callable[..., None]:
 
 @pytest.fixture
 def motion_of() -> Callable[..., tuple[Array, Array, Array]]:
-    """Where a link of a robot or object is, how it is turned (3×3), and its velocity (6) in its own axes."""
+    """Return a function that gives position, rotation matrix (3×3) and body-frame velocity (6) of a link."""
 
     def look(world: Any, name: str, link: str | None = None) -> tuple[Array, Array, Array]:
         tree = dict.get(world.robots, name) or world.objects[name]
