@@ -390,11 +390,11 @@ def test_every_vehicle_speaks_and_sam_every_profile(profile: str, vehicle: str) 
     graph = Graph(scenario, profile=profile)
     small = [name for name, topic in graph.ros.bus.topics.items() if not topic.type.endswith(("Image", "CameraInfo"))]
     found = graph.run(1.2, *small)
-    for (_, sensor), outlets in graph.ros.schedule.sensors.items():
-        reading = graph.world.robots["it"].sensors[sensor].reading if outlets[0].topic.name in small else None
-        for outlet in outlets:
-            if reading is not None and outlet.encode_reading(reading, 0.0) is not None:
-                assert found.get(outlet.topic.name, True), f"{outlet.topic.name} is silent"
+    for (_, sensor), publishers in graph.ros.schedule.sensors.items():
+        reading = graph.world.robots["it"].sensors[sensor].reading if publishers[0].topic.name in small else None
+        for publisher in publishers:
+            if reading is not None and publisher.encode_reading(reading, 0.0) is not None:
+                assert found.get(publisher.topic.name, True), f"{publisher.topic.name} published nothing"
     tree = {item.child for item in graph.ros.frames.transforms()}
     for name, messages in found.items():
         header = getattr(messages[-1], "header", None) if messages else None

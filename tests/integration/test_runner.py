@@ -345,20 +345,20 @@ def test_no_interface_sees_skipped_steps() -> None:
 
 
 def test_a_new_subscription_in_a_paused_world_gets_the_present_reading() -> None:
-    class Patient(Listener):
+    class SlowListener(Listener):
         def on_idle(self, readings: Sequence[SensorReading]) -> None:
             self.readings += readings
             if self.readings:
                 runner.stop()
             self.subscriptions = frozenset([("sam", "depth20")])
 
-    patient = Patient()
-    with skerry.load("sam_empty") as world, Runner(world, None, {"it": patient}) as runner:
+    listener = SlowListener()
+    with skerry.load("sam_empty") as world, Runner(world, None, {"it": listener}) as runner:
         world.advance_steps(33)
         runner.pause()
         before = world.fingerprint()
         runner.run(None)
-        (new,) = patient.readings
+        (new,) = listener.readings
         assert new.tick == world.tick == 33
         assert new.reading.depth == pytest.approx(
             -float(world.robots["sam"].link_position("pressure_link")[2]), abs=0.5

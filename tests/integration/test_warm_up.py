@@ -47,9 +47,9 @@ def test_an_acoustic_warm_up_compiles_kernels_and_changes_nothing(world: World) 
         assert world.snapshot() == before
         assert world.acoustics.is_silent
         assert world.acoustics.paths("sam/modem") == []
-        rehearsed = send_and_receive(world)
+        expected = send_and_receive(world)
         world.restore(before)
-        assert send_and_receive(world) == rehearsed
+        assert send_and_receive(world) == expected
 
 
 def test_a_world_without_modems_has_nothing_to_warm_up() -> None:

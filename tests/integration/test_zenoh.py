@@ -177,17 +177,17 @@ def test_a_payload_is_read_or_refused(data: bytes, name: str) -> None:
 
 
 def test_of_what_comes_too_fast_the_latest_is_kept() -> None:
-    errands = WorkQueue()
+    queue = WorkQueue()
     done: list[int] = []
     for number in range(500):
-        errands.put("/cmd", lambda number=number: done.append(number))  # type: ignore[misc]
-    errands.put("/other", lambda: done.append(-1))
-    for _, errand in errands.drain(0.0):
-        errand()
+        queue.put("/cmd", lambda number=number: done.append(number))  # type: ignore[misc]
+    queue.put("/other", lambda: done.append(-1))
+    for _, task in queue.drain(0.0):
+        task()
     assert sorted(done) == [-1, *range(400, 500)]
-    assert errands.drain(0.0) == []
-    errands.wake()
-    assert errands.drain(60.0) == []
+    assert queue.drain(0.0) == []
+    queue.wake()
+    assert queue.drain(60.0) == []
 
 
 # ------------------------------------------------------------------------------------------------ settings

@@ -8,7 +8,7 @@ import pytest
 
 from skerry.core.errors import SkerryError, UnknownName
 from skerry.interfaces.ros.bus.bus import LATCHED, LATEST, Bus, Qos, SubscriberQueue
-from skerry.interfaces.ros.bus.lazy_message import Encoder
+from skerry.interfaces.ros.bus.lazy_message import MessageEncoder
 from skerry.interfaces.ros.bus.transport import TRANSPORTS
 from skerry.interfaces.ros.messages.codec import Codec, Message
 from skerry.interfaces.ros.messages.type_store import TypeStore
@@ -94,7 +94,7 @@ def test_what_is_made_when_it_is_taken_is_made_once_and_may_be_nothing(bus: Bus)
         topic.add_subscriber(box)
     made: list[int] = []
 
-    class Making(Encoder):
+    class Making(MessageEncoder):
         def encode(self, tick: int, data: Any) -> Message | None:
             made.append(data)
             return number(bus, data) if data % 2 else None
@@ -110,7 +110,7 @@ def test_what_cannot_be_made_is_left_out_and_told_once(bus: Bus, caplog: pytest.
     box = SubscriberQueue()
     topic.add_subscriber(box)
 
-    class Failing(Encoder):
+    class Failing(MessageEncoder):
         def encode(self, tick: int, data: Any) -> Message | None:
             raise ValueError("no")
 

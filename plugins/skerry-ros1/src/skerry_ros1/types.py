@@ -23,30 +23,30 @@ class Ros1Types:
     """MD5 sums and definitions of the types of a type store."""
 
     def __init__(self, type_store: TypeStore) -> None:
-        self._vocabulary = type_store
+        self._type_store = type_store
         self._md5_sums: dict[str, str] = {}
         self._definitions: dict[str, str] = {}
 
     def md5(self, name: str) -> str:
         """Return the MD5 sum of a message type."""
         if name not in self._md5_sums:
-            self._md5_sums[name] = _md5(self._lines(self._vocabulary.message(name), with_sums=True))
+            self._md5_sums[name] = _md5(self._lines(self._type_store.message(name), with_sums=True))
         return self._md5_sums[name]
 
     def service_md5(self, name: str) -> str:
         """Return the MD5 sum of a service type, which is that of the request followed by the response."""
-        service = self._vocabulary.service(name)
+        service = self._type_store.service(name)
         return _md5("".join(self._lines(part, with_sums=True) for part in (service.request, service.response)))
 
     def has_header(self, name: str) -> bool:
         """Return whether a message begins with a header, in which the publisher fills in `seq`."""
-        fields = self._vocabulary.message(name).fields
+        fields = self._type_store.message(name).fields
         return bool(fields) and fields[0].type == FieldType(_HEADER)
 
     def definition(self, name: str) -> str:
         """Return the definition of a message type and of all types that it contains."""
         if name not in self._definitions:
-            message = self._vocabulary.message(name)
+            message = self._type_store.message(name)
             parts = [self._lines(message)]
             parts += [
                 f"{_SEPARATOR}\nMSG: {short_name(part.name)}\n{self._lines(part)}" for part in self._within(message)
@@ -75,7 +75,7 @@ class Ros1Types:
             for field in _fields(waiting.pop(0)):
                 base = field.type.base
                 if field.type.is_message and base not in _BUILTIN and base not in found:
-                    found[base] = self._vocabulary.message(base)
+                    found[base] = self._type_store.message(base)
                     waiting.append(found[base])
         return list(found.values())
 

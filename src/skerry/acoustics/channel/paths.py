@@ -249,9 +249,9 @@ def _meeting_point(s: Any, target: Any, c: float) -> Any:
 
 
 @kernel
-def _is_blocked(sight: Any, a: Any, b: Any) -> bool:
+def _is_blocked(line_of_sight: Any, a: Any, b: Any) -> bool:
     """Return whether an obstacle blocks the straight line between two points."""
-    obstacles, occlusions, own, other, radius, contact = sight
+    obstacles, occlusions, own, other, radius, contact = line_of_sight
     return occlusions and not _is_open(obstacles, own, other, radius, a, b, contact)
 
 
@@ -267,12 +267,12 @@ def _write_path(
 
 
 @kernel
-def _write_direct(row: Any, receiver: int, s: Any, t: Any, medium: Any, sight: Any) -> None:
+def _write_direct(row: Any, receiver: int, s: Any, t: Any, medium: Any, line_of_sight: Any) -> None:
     """Write the straight path from `s` to `t`."""
     c, level, table = medium
     straight = _distance(s, t)
     _write_path(row, receiver, DIRECT, s, 0.0, c, straight, (np.nan, np.nan, np.nan), t)
-    if _is_blocked(sight, s, t):
+    if _is_blocked(line_of_sight, s, t):
         row[STATUS] = OCCLUDED
     elif len(table) > 0 and straight > 0.0:
         row[SPEED] = straight / _leg_time(table, level, s, t)
@@ -300,7 +300,7 @@ def _bounce_height(sea: Any, time: float, c: float, level: float, across: float,
 
 @kernel
 def _write_surface_echo(
-    row: Any, receiver: int, s: Any, t: Any, sea: Any, time: float, medium: Any, settings: Any, sight: Any
+    row: Any, receiver: int, s: Any, t: Any, sea: Any, time: float, medium: Any, settings: Any, line_of_sight: Any
 ) -> bool:
     """Write the echo of the surface, from the mirror image of the source; return False if there is none."""
     c, level, table = medium
@@ -318,7 +318,7 @@ def _write_surface_echo(
     weaker = np.exp(-2.0 * (settings[S_ROUGHNESS] * grazing) ** 2)
     if length > weaker * settings[S_ECHO_RANGE]:
         row[STATUS] = TOO_FAR
-    elif _is_blocked(sight, s, bounce) or _is_blocked(sight, bounce, t):
+    elif _is_blocked(line_of_sight, s, bounce) or _is_blocked(line_of_sight, bounce, t):
         row[STATUS] = OCCLUDED
     elif len(table) > 0:
         seconds = _leg_time(table, height, s, bounce) + _leg_time(table, height, bounce, t)
@@ -341,7 +341,7 @@ def _measure_misses(reflections: Any, t: Any, misses: Any) -> None:
 
 @kernel
 def _write_bottom_echo(
-    row: Any, receiver: int, s: Any, t: Any, reflection: Any, medium: Any, settings: Any, sight: Any
+    row: Any, receiver: int, s: Any, t: Any, reflection: Any, medium: Any, settings: Any, line_of_sight: Any
 ) -> None:
     """Write the echo by the point of the bottom that one ray has met."""
     c, level, table = medium
@@ -350,7 +350,7 @@ def _write_bottom_echo(
     _write_path(row, receiver, BOTTOM, bounce, reflection[3], c, length, bounce, t)
     if length > settings[S_ECHO_RANGE]:
         row[STATUS] = TOO_FAR
-    elif _is_blocked(sight, bounce, t):
+    elif _is_blocked(line_of_sight, bounce, t):
         row[STATUS] = OCCLUDED
     elif len(table) > 0:
         row[SPEED] = length / (_leg_time(table, level, s, bounce) + _leg_time(table, level, bounce, t))
@@ -367,7 +367,7 @@ def _write_bottom_echoes(
     misses: Any,
     medium: Any,
     settings: Any,
-    sight: Any,
+    line_of_sight: Any,
 ) -> int:
     """Write the echoes of the bottom after the first `count` rows, closest ray first; return the new count."""
     single = settings[S_SINGLE] > 0.0
@@ -378,7 +378,7 @@ def _write_bottom_echoes(
             break
         misses[k] = np.inf
         row = out[count]
-        _write_bottom_echo(row, receiver, s, t, reflections[k], medium, settings, sight)
+        _write_bottom_echo(row, receiver, s, t, reflections[k], medium, settings, line_of_sight)
         if row[STATUS] == CLEAR or not single:
             count += 1
         if row[STATUS] == CLEAR and single:
@@ -456,13 +456,13 @@ def find_paths(
         t = _meeting_point(s, targets[j], c)
         if _distance(s, t) > settings[S_RANGE]:
             continue
-        sight = (obstacles, occlusions, own, target_owners[j], settings[S_RADIUS], contact)
-        _write_direct(out[count], j, s, t, medium, sight)
+        line_of_sight = (obstacles, occlusions, own, target_owners[j], settings[S_RADIUS], contact)
+        _write_direct(out[count], j, s, t, medium, line_of_sight)
         count += 1
         if not settings[S_ECHO_RANGE] > 0.0:
             continue
-        if _write_surface_echo(out[count], j, s, t, sea, time, medium, settings, sight):
+        if _write_surface_echo(out[count], j, s, t, sea, time, medium, settings, line_of_sight):
             count += 1
-        count = _write_bottom_echoes(out, count, j, s, t, reflections, misses, medium, settings, sight)
+        count = _write_bottom_echoes(out, count, j, s, t, reflections, misses, medium, settings, line_of_sight)
     _write_source(out, count, source)
     return count

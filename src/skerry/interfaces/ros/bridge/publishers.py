@@ -14,7 +14,7 @@ import numpy as np
 from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError
 from skerry.interfaces.ros.bus.bus import Topic
-from skerry.interfaces.ros.bus.lazy_message import Encoder
+from skerry.interfaces.ros.bus.lazy_message import MessageEncoder
 from skerry.interfaces.ros.messages.codec import Codec, Message
 from skerry.interfaces.ros.messages.encoded_batch import EncodedBatch
 from skerry.interfaces.ros.messages.encoders import EncoderContext, EncoderFactory, ReadingEncoder
@@ -101,7 +101,7 @@ class PublisherGroup(Observer):
                 publisher.on_due(tick)
 
 
-class SensorPublisher(Encoder):
+class SensorPublisher(MessageEncoder):
     """Base of the publishers of one sensor on one topic."""
 
     def __init__(self, topic: Topic, factory: EncoderFactory, context: EncoderContext, step: Fraction) -> None:
@@ -192,7 +192,7 @@ class RepeatingPublisher(SensorPublisher):
             self.topic.publish_batch(self, ticks, readings, self._exact_step)
 
 
-class SampledPublisher(Encoder):
+class SampledPublisher(MessageEncoder):
     """Publisher that records data at each due tick, and publishes it as a batch after the world has advanced."""
 
     def __init__(self, topic: Topic, rate: Rate, step: Fraction) -> None:

@@ -15,7 +15,7 @@ from skerry.interfaces.ros.bridge.publishers import (
     TimedPublisher,
 )
 from skerry.interfaces.ros.bus.bus import Bus
-from skerry.interfaces.ros.bus.lazy_message import Encoder
+from skerry.interfaces.ros.bus.lazy_message import MessageEncoder
 from skerry.parts.interface import ReadingBatches
 
 
@@ -114,5 +114,5 @@ class PublisherSchedule:
     def warm_up(self) -> None:
         """Compile the kernels of all active encoders, so that the first messages are not delayed."""
         for publisher in (*self.timed, *chain.from_iterable(self.sensors.values())):
-            if publisher.topic.has_subscribers and isinstance(publisher, Encoder):
+            if publisher.topic.has_subscribers and isinstance(publisher, MessageEncoder):
                 publisher.warm_up()

@@ -18,7 +18,7 @@ from threading import Condition, Lock
 from typing import Any, Final, TypeAlias
 
 from skerry.core.errors import SkerryError, UnknownName, did_you_mean
-from skerry.interfaces.ros.bus.lazy_message import Encoder, LazyMessage, MessageBatch
+from skerry.interfaces.ros.bus.lazy_message import LazyMessage, MessageBatch, MessageEncoder
 from skerry.interfaces.ros.messages.codec import Codec, Message
 from skerry.interfaces.ros.messages.types import full_name
 
@@ -168,7 +168,7 @@ class Topic:
         self.sent += 1
         self.dispatcher.put(lazy)
 
-    def publish_batch(self, encoder: Encoder, ticks: Sequence[int], data: Sequence[Any], step: Fraction) -> None:
+    def publish_batch(self, encoder: MessageEncoder, ticks: Sequence[int], data: Sequence[Any], step: Fraction) -> None:
         """Publish the messages of several ticks; the first subscriber that reads them encodes them, in its own thread.
 
         Args:

@@ -107,7 +107,7 @@ class LazyMessage:
         return self._json
 
 
-class Encoder(ABC):
+class MessageEncoder(ABC):
     """Encoder of the data that was recorded at some ticks. The data must not change after it was recorded."""
 
     @abstractmethod
@@ -129,7 +129,7 @@ class MessageBatch:
     __slots__ = ("_data", "_encoder", "_messages", "_step", "_ticks", "topic")
 
     def __init__(
-        self, topic: Topic, encoder: Encoder, ticks: Sequence[int], data: Sequence[Any], step: Fraction
+        self, topic: Topic, encoder: MessageEncoder, ticks: Sequence[int], data: Sequence[Any], step: Fraction
     ) -> None:
         self.topic = topic
         self._encoder, self._ticks, self._data, self._step = encoder, ticks, data, step
