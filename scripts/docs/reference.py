@@ -27,7 +27,7 @@ def families() -> list[Any]:
 
     found: dict[str, Family] = {}
     for path in sorted((SOURCES / "skerry").rglob("*.py")):
-        if re.search(r"^[A-Z_]+ = Family\(", path.read_text(encoding="utf-8"), flags=re.MULTILINE):
+        if re.search(r"^[A-Z_]+ = \w*Family\(", path.read_text(encoding="utf-8"), flags=re.MULTILINE):
             module = import_module(".".join(path.relative_to(SOURCES).with_suffix("").parts))
             found |= {member.name: member for member in vars(module).values() if isinstance(member, Family)}
     return list(found.values())

@@ -129,7 +129,10 @@ MESSAGES: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
         {"reference": {"latitude_deg": 91, "longitude_deg": 0}},
         ("reference.latitude_deg: must be less than or equal to 84", "found 91"),
     ),
-    "two headings": (robot(pose={"yaw_deg": 0, "heading_deg": 0}), ("robots.a.pose: give either `yaw_deg` or `head",)),
+    "two headings": (
+        robot(pose={"yaw_deg": 0, "heading_deg": 0}),
+        ("robots.a.pose: give `yaw_deg` or `heading_deg`, not both",),
+    ),
     "a name with a slash": ({"objects": {"a/b": {"geometry": BALL}}}, ("objects.a/b: a name must not", "found 'a/b'")),
     "a command to nobody": (
         robot(commands={"thruster": {"rpm": 5}}),

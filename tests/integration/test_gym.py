@@ -360,7 +360,7 @@ def test_robots_of_a_fleet_have_the_same_task_relative_to_their_start(make: Any)
 
 
 def test_a_task_with_a_rope_has_no_fleet() -> None:
-    with pytest.raises(SkerryError, match="ties its robot"):
+    with pytest.raises(SkerryError, match="attaches its robot"):
         ParallelEnvironment("QuadrotorLoad")
 
 

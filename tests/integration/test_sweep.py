@@ -345,7 +345,7 @@ def test_a_killed_sweep_continues_where_it_stopped(sweep: Callable[..., Path], t
     kept = log.read_text().splitlines()
     assert 3 <= len(kept) < 40
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert f"{len(kept)} of them before" in done.stderr
+    assert f"{len(kept)} finished in an earlier call" in done.stderr
     lines = log.read_text().splitlines()
     assert lines[: len(kept)] == kept
     keys = [json.loads(line)["key"] for line in lines]
@@ -392,7 +392,7 @@ def test_a_full_disk_keeps_finished_results(sweep: Callable[..., Path], tmp_path
     assert "earlier results are kept" in failed.stderr
     assert "Traceback" not in failed.stderr
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "of them before" in done.stderr
+    assert "finished in an earlier call" in done.stderr
     assert len(read_table(out)) == 30
 
 

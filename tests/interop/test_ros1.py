@@ -70,7 +70,7 @@ def definitions_of(bus: Bus) -> dict[str, str]:
 
     found = {name: text(name) for name in types if name.startswith(OWN) and "/msg/" in name and ACTION not in name}
     # of an action, as actionlib makes them of its file
-    file = ros.__path__[0] + "/definitions/smarc_msgs/action/GotoWaypoint.action"
+    file = ros.__path__[0] + "/messages/definitions/smarc_msgs/action/GotoWaypoint.action"
     parts = Path(file).read_text(encoding="utf-8").replace("builtin_interfaces/Time", "time").split("\n---\n")
     ids = beside("std_msgs/Header", text("std_msgs/msg/Header")) + beside(
         "actionlib_msgs/GoalID", "time stamp\nstring id"

@@ -324,7 +324,7 @@ def test_an_unknown_vehicle_is_a_fault_at_its_place(name: str) -> None:
         ),
         (
             "sensors:\n  o:\n    kind: odometry\n    link: base_link\n    frequency: 1000\n",
-            "{file}: line 5: sensors.o.frequency: is more than one sample per step of 1/200 s (found '1000'); "
+            "{file}: line 5: sensors.o.frequency: is faster than the step of 1/200 s (found '1000'); "
             "use at most 200 Hz, or a shorter step",
         ),
     ],
@@ -418,7 +418,7 @@ def test_a_file_that_overrides_name_lies_beside_the_scenario(tmp_path: Path) -> 
         ),
         (
             {"sensors": {"odometry": {"frequency": 201}}},
-            ".sensors.odometry.frequency: is more than one sample per step of 1/200",
+            ".sensors.odometry.frequency: is faster than the step of 1/200",
         ),
         (
             {"sensors": {"odometry": {"link": "nose"}}},
@@ -736,7 +736,7 @@ def test_a_sensor_too_fast_is_reported_beside_other_faults(tmp_path: Path) -> No
     )
     assert faults_in(write(tmp_path / "s.yaml", text)) == [
         "line 2: seed: must be a whole number (found 'x')",
-        "line 4: robots.a.overrides.sensors.odometry.frequency: is more than one sample per step of 1/10 s "
+        "line 4: robots.a.overrides.sensors.odometry.frequency: is faster than the step of 1/10 s "
         "(found '21/2'); use at most 10 Hz, or a shorter step",
     ]
 

@@ -223,9 +223,8 @@ def test_every_vehicle_that_has_actuators_has_keys() -> None:
 def test_the_page_of_vehicles_names_every_key() -> None:
     lines = (Path(__file__).parents[2] / "docs" / "vehicles.md").read_text(encoding="utf-8").splitlines()
     section = lines[lines.index("## Keys") : lines.index("## bluerov2")]
-    arm = section[next(number for number, line in enumerate(section) if line.startswith("Keys of the rover's arm")) :][
-        :2
-    ]
+    start = next(number for number, line in enumerate(section) if line.startswith("Keys of the rover's arm"))
+    arm = section[start : start + 2]
     for name, keys in KEYS.items():
         row = [line for line in section if line.startswith(f"| `{name}` ")] + (arm if name == "husky" else [])
         assert set(keys) <= set(re.findall(r"\w+", " ".join(row))), name

@@ -174,7 +174,7 @@ def test_limits_of_the_zig_zag_depend_on_length_over_speed() -> None:
 def test_an_impossible_trial_is_an_error(plant: str) -> None:
     with pytest.raises(SkerryError, match="did you mean 'zigzag'"):
         run_trial("zig_zag", plant)
-    with pytest.raises(SkerryError, match="stopping takes no helm_deg"):
+    with pytest.raises(SkerryError, match="stopping has no option helm_deg"):
         run_trial("stopping", plant, helm_deg=5)
     with pytest.raises(SkerryError, match="beyond hard over, 35°"):
         run_trial("turning_circle", plant, helm_deg=50)

@@ -241,7 +241,7 @@ def _part_faults(config: VehicleConfig, structure: UrdfRobot, document: Document
             faults += _missing_parts(part.needs_sensors, config.sensors, "sensor", (group, name), document)
         frequency = getattr(part, "frequency", None)
         if frequency is not None and step is not None and frequency * step > 1:
-            problem = f"is more than one sample per step of {step} s"
+            problem = f"is faster than the step of {step} s"
             hint = f"use at most {1 / step} Hz, or a shorter step"
             faults.append(document.fault((group, name, "frequency"), problem, str(frequency), hint))
     faults += _rope_faults(config, structure, document)

@@ -39,7 +39,7 @@ def run_trial(
     known = [name for name in signature(perform).parameters if name != "ship"]
     for name in given:
         if name not in known:
-            raise SkerryError(f"{manoeuvre} has no option {name}; its options: {', '.join(known) or 'no options'}")
+            raise SkerryError(f"{manoeuvre} has no option {name}; its options: {', '.join(known) or 'none'}")
     with Ship(vehicle, overrides) as ship:
         return perform(ship, **given)
 
