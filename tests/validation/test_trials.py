@@ -176,7 +176,7 @@ def test_an_impossible_trial_is_an_error(plant: str) -> None:
         run_trial("zig_zag", plant)
     with pytest.raises(SkerryError, match="stopping has no option helm_deg"):
         run_trial("stopping", plant, helm_deg=5)
-    with pytest.raises(SkerryError, match="beyond hard over, 35°"):
+    with pytest.raises(SkerryError, match="exceeds the hard-over angle of 35°"):
         run_trial("turning_circle", plant, helm_deg=50)
     with pytest.raises(SkerryError, match="has no `trials`"):
         run_trial("stopping", "quadrotor")

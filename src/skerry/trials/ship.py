@@ -139,7 +139,7 @@ class Ship:
             raise SkerryError(f"{self.vehicle} does not move ahead with `ahead`: {dict(self.config.ahead)}")
         if abs(rate := float(leg.turn_rate_deg.mean())) > STEERED:
             raise SkerryError(
-                f"{self.vehicle} cannot be kept on a straight course: it turns by {rate:.3g} °/s; see whether  the "
+                f"{self.vehicle} cannot be kept on a straight course: it turns by {rate:.3g} °/s; check whether the "
                 "`helm` of its `trials` turns it to starboard"
             )
         self.steer(0.0)
