@@ -326,7 +326,13 @@ class Runner:
         """Notify the interfaces if robots or objects were added or removed."""
         if self.world.changes is not self._changes:
             self._changes = self.world.changes
-            self._delivering, self._subscriptions = frozenset(), []  # the sensors were built again
+            self._delivering &= {  # others were removed; a new sensor may have the name of a removed one
+                (name, part)
+                for name, robot in self.world.robots.items()
+                for part, sensor in robot.sensors.items()
+                if sensor.deliver is not None
+            }
+            self._subscriptions = []
             for interface in self.interfaces.values():
                 interface.world_changed()
 

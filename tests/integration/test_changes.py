@@ -8,11 +8,15 @@ import numpy as np
 import pytest
 
 import skerry
+from skerry.acoustics.channel.channel import AcousticChannel
 from skerry.commands import Delete, Spawn
 from skerry.core.errors import SkerryError, UnknownName
 from skerry.core.frames import Pose
 from skerry.interfaces.recorder.command_json import command_from_text, command_to_text
 from skerry.runner import Runner
+from skerry.scenario import load_scenario
+from skerry.scenario.loading import shipped_scenarios
+from skerry.world.changes import apply_changes
 
 BESIDE = {"vehicle": "sam", "pose": {"position": [0, 10, -5]}}
 FLOAT = {
@@ -64,6 +68,125 @@ def test_references_of_a_user_stay_valid() -> None:
         assert world.robots["sam"].actuators["thruster1"].feedback == propeller.feedback
         assert pressure.reading == world.robots["sam"].sensors["depth300"].reading
         assert dvl.reading is world.robots["sam"].sensors["dvl"].reading
+
+
+def test_a_change_keeps_the_objects_of_all_that_stays() -> None:
+    with skerry.load("drone_recovers_sam", seed=3) as world:
+        world.advance(0.2)
+        groups = ("actuators", "sensors", "controllers", "acoustics", "ropes", "forces")
+
+        def objects() -> dict[str, Any]:
+            found: dict[str, Any] = {"world": world, **world.objects, **world.ropes}
+            for name, robot in world.robots.items():
+                found |= {name: robot, f"{name}/keyboard": robot.keyboard}
+                for group in groups:
+                    found |= {f"{name}/{group}/{part}": it for part, it in getattr(robot, group).items()}
+            return found
+
+        before = objects()
+        world.spawn("ball", {**FLOAT, "pose": {"position": [60, 0, 0]}})
+        after = objects()
+        assert all(after[name] is part for name, part in before.items())
+        userdata = world.robots["sam"].engine.part("userdata")
+        forces = [law for robot in world.robots.values() for law in robot.forces.values() if law.memory.size]
+        assert all(np.shares_memory(law.memory, userdata) for law in forces)
+
+
+@pytest.mark.parametrize("name", shipped_scenarios())
+def test_a_scenario_without_changes_has_the_same_vehicles_and_objects(name: str) -> None:
+    """Robots and objects are kept only if their settings, read again, are equal."""
+    first = load_scenario(name)
+    again = load_scenario(apply_changes(first.scenario, ()))
+    assert again.vehicles == first.vehicles
+    assert again.scenario.objects == first.scenario.objects
+
+
+def test_controllers_in_the_native_loop_continue_by_the_bit_after_a_change() -> None:
+    with skerry.load("demo", seed=3) as alone, skerry.load("demo", seed=3) as shared:
+        for world in (alone, shared):
+            world.advance(1.0)
+        shared.spawn("ball", {**FLOAT, "pose": {"position": [60, 0, 0]}})
+        for world in (alone, shared):
+            world.advance(1.0)
+        for name in ("quadrotor", "evolo", "boat_1", "boat_2", "boat_3"):
+            assert np.array_equal(alone.robots[name].pose.position, shared.robots[name].pose.position), name
+
+
+@pytest.mark.parametrize("failing", ["commands of the new robot", "copy of the state"])
+def test_a_change_that_fails_leaves_the_world_as_it_was(failing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = {**BESIDE, "commands": {"thruster1": {"percent": 5.0}}} if "commands" in failing else BESIDE
+
+    def refuse(self: AcousticChannel, former: AcousticChannel) -> None:
+        raise SkerryError("refused")
+
+    with world_of_sam() as alone, world_of_sam() as shared:
+        sam = shared.robots["sam"]
+        for world in (alone, shared):
+            world.robots["sam"].actuators["thruster1"].command(rpm=600)
+            world.robots["sam"].sensors["depth300"].subscribed = True
+            world.advance(1.0)
+        with monkeypatch.context() as patch:
+            if failing == "copy of the state":
+                patch.setattr(AcousticChannel, "copy_from", refuse)
+            with pytest.raises(SkerryError, match=r"thruster1|refused"):
+                shared.spawn("second", settings)
+        assert list(shared.robots) == ["sam"]
+        assert shared.changes == ()
+        for world in (alone, shared):
+            world.advance(1.0)
+        assert shared.snapshot().data == alone.snapshot().data
+        sam.actuators["thruster1"].command(rpm=-600)
+        shared.advance(0.5)
+        assert shared.robots["sam"].actuators["thruster1"].setpoint == -600
+        shared.spawn("second", BESIDE)
+        assert sam.actuators["thruster1"].setpoint == -600
+
+
+def test_a_changed_world_is_reset_to_the_start_of_its_scenario() -> None:
+    with world_of_sam() as world:
+        sam = world.robots["sam"]
+        sam.actuators["thruster1"].command(rpm=600)
+        world.advance(1.0)
+        assert sam.sensors["depth300"].reading is not None
+        next(iter(sam.acoustics.values())).write("hello")
+        world.spawn("second", {**BESIDE, "commands": {"thruster1": {"rpm": 300}}})
+        world.advance(0.5)
+        world.reset(world.scenario)
+        with skerry.load(world.scenario) as fresh:
+            assert world.snapshot().data == fresh.snapshot().data
+            for one in (world, fresh):
+                one.advance(0.5)
+            assert world.snapshot().data == fresh.snapshot().data
+
+
+def test_a_robot_of_the_same_name_and_other_settings_is_another_robot() -> None:
+    with world_of_sam() as world:
+        world.spawn("second", BESIDE)
+        first = world.robots["second"]
+        world.advance(0.5)
+        kept, before = world.snapshot(), world.fingerprint()
+        world.delete("second")
+        world.spawn("second", {"vehicle": "okon", "pose": {"position": [0, 10, -5]}})
+        world.advance(0.5)
+        world.restore(kept)
+        assert world.robots["second"] is not first
+        assert world.robots["second"].vehicle == first.vehicle
+        assert world.fingerprint() == before
+
+
+def test_a_subscribed_sensor_delivers_readings_after_a_change_until_it_is_unsubscribed() -> None:
+    readings: list[Any] = []
+    with world_of_sam() as world:
+        pressure = world.robots["sam"].sensors["depth300"]
+        pressure.deliver = lambda ticks, values: readings.extend(values)
+        world.advance(0.4)
+        count = len(readings)
+        world.spawn("second", BESIDE)
+        world.advance(0.4)
+        assert len(readings) == 2 * count > 0
+        pressure.deliver = None
+        world.advance(0.4)
+        assert len(readings) == 2 * count
 
 
 def test_a_spawned_robot_can_be_driven() -> None:

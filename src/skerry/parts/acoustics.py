@@ -129,6 +129,11 @@ class AcousticPart(Component):
         self._noise = context.noise
         self._clock = context.clock
 
+    def bind(self, clock: Clock, flush_batches: Callable[[], None]) -> None:
+        """Connect the part to the clock and the acoustic channel of a world."""
+        self._clock = clock
+        self.flush_batches = flush_batches
+
     def send(self, tick: int) -> Iterable[Signal]:
         """Return the signals whose transmission starts after the previous tick and not after this tick."""
         return ()

@@ -9,13 +9,14 @@ from pydantic import Field
 
 from skerry.core.config import Config, KindConfig, Vector3
 from skerry.core.frames import OPTICAL_IN_BODY, Pose, inverse, multiply, rpy_to_quaternion
-from skerry.parts.rebindable import Rebindable
 
 
-class Component(Rebindable, ABC):
+class Component(ABC):  # noqa: B024, derived classes have abstract methods
     """Part of a robot or of the world. Its state is bytes, which a snapshot stores.
 
-    State that native code uses is kept in the engine and is not repeated here.
+    State that native code uses is kept in the engine and is not repeated here. A component may continue in another
+    engine, when robots or objects are added or removed. It must not keep memory or indices of an engine, unless its
+    `bind` replaces them.
     """
 
     def state(self) -> bytes:

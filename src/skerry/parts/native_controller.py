@@ -84,7 +84,7 @@ class NativeController:
         holds: Sequence[Any],
     ) -> None:
         self._law = law
-        self._view = view
+        self.view = view
         self._table = np.array(table, np.int64)
         self._time = np.zeros(1)
         self._holds = holds
@@ -114,7 +114,7 @@ class NativeController:
 
     def compute(self) -> list[float]:
         """Run the law on the live state and return one command per actuator."""
-        view = self._view
+        view = self.view
         self._time[0] = view.time
         self._law.ctypes(
             *(view.motions.ctypes.data, view.userdata.ctypes.data),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 from skerry.core.config import Vector3
 from skerry.core.errors import SkerryError
 from skerry.parts.native_controller import index_in_userdata
-from skerry.parts.rebindable import Rebindable
 from skerry.ropes import layout as at
 from skerry.ropes.config import RopeConfig
 from skerry.ropes.system import lay
@@ -24,39 +24,47 @@ Phase = Literal["hanging", "pulley", "carrying"]
 PHASES: tuple[Phase, Phase, Phase] = ("hanging", "pulley", "carrying")
 
 
-class Rope(Rebindable):
+@dataclass(frozen=True, eq=False)
+class RopeBinding:
+    """Settings of a rope in one world, and its memory in the engine of that world."""
+
+    config: RopeConfig
+    memory: Floats  # live view of its state
+    spare: Floats | None  # live view of the state of the part beyond a hook; None if no hook may catch it
+    segment: float  # nominal length of a segment, m
+    full_length: Callable[[], float]  # returns the length of a rope that is to be laid, m
+    locate: Locate  # finds an attachment
+    end_position: Callable[[Floats], Floats]  # returns the current position of a tied end from its state
+
+
+class Rope:
     """Rope of a world, with nodes from its start to its end. Its whole state is part of the world's state.
 
     Args:
         name: name of the rope.
-        config: its settings.
-        memory: live view of its state.
-        spare: live view of the state of the part beyond a hook, or None if no hook may catch it.
-        segment: nominal length of a segment, m.
-        full_length: function that returns the length of a rope that is to be laid, m.
-        locate: function that finds an attachment.
-        end_position: function that returns the current position of a tied end from its state.
+        binding: its settings and memory.
     """
 
-    def __init__(
-        self,
-        name: str,
-        config: RopeConfig,
-        memory: Floats,
-        spare: Floats | None,
-        segment: float,
-        full_length: Callable[[], float],
-        locate: Locate,
-        end_position: Callable[[Floats], Floats],
-    ) -> None:
+    def __init__(self, name: str, binding: RopeBinding) -> None:
         self.name = name
-        self.config = config
-        self._memory = memory
-        self._spare = spare
-        self._segment = segment
-        self._full_length = full_length
-        self._locate = locate
-        self._end_position = end_position
+        self._binding = binding
+
+    def bind(self, binding: RopeBinding) -> None:
+        """Continue with the settings and the memory of a rebuilt world."""
+        self._binding = binding
+
+    @property
+    def config(self) -> RopeConfig:
+        """Its settings."""
+        return self._binding.config
+
+    @property
+    def _memory(self) -> Floats:
+        return self._binding.memory
+
+    @property
+    def _spare(self) -> Floats | None:
+        return self._binding.spare
 
     # -------------------------------------------------------------------------------------------- state
 
@@ -175,12 +183,12 @@ class Rope(Rebindable):
         for numbers in (point,) if isinstance(target, str) else (target, point):
             if np.shape(numbers) != (3,) or not np.isfinite(numbers).all():
                 raise SkerryError(f"the rope {self.name!r} needs a point of three finite numbers, not {numbers}")
-        body, on_body, end_position = self._locate(target, point)
+        body, on_body, end_position = self._binding.locate(target, point)
         head = row[at.HEAD : at.HEAD + at.END]
-        start_body, start_point, start = self._locate(self.config.start, self.config.start_point)
-        if not self.exists or np.linalg.norm(end_position - self.end) > self._segment:
-            length = self.length if self.exists else self._full_length()
-            self._lay(start, end_position, length, max(round(length / self._segment), 1))
+        start_body, start_point, start = self._binding.locate(self.config.start, self.config.start_point)
+        if not self.exists or np.linalg.norm(end_position - self.end) > self._binding.segment:
+            length = self.length if self.exists else self._binding.full_length()
+            self._lay(start, end_position, length, max(round(length / self._binding.segment), 1))
         if head[at.BODY] < 0:
             head[:] = 0.0
             head[at.BODY], head[at.POINT : at.POINT + 3] = start_body, start_point
@@ -210,7 +218,7 @@ class Rope(Rebindable):
     def lay_again(self) -> None:
         """Lay the rope again, at rest, between the current positions of its tied ends."""
         row = self._memory
-        ends = [self._end_position(row[end : end + at.END]) for end in (at.HEAD, at.TAIL)]
+        ends = [self._binding.end_position(row[end : end + at.END]) for end in (at.HEAD, at.TAIL)]
         self._lay(ends[0], ends[1], self.length, int(row[at.COUNT]) - 1)
         _clear_end_motion(row)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -36,18 +36,19 @@ from skerry.scenario.vehicle import Vehicle
 from skerry.terrain import Terrain
 from skerry.water.daylight import Daylight
 from skerry.world.batch import Batch
+from skerry.world.core import WorldCore
 from skerry.world.mounted_controller import MountedController
 from skerry.world.particles import FieldParticles
 from skerry.world.python_forces import ForceFunction, PythonForce
 from skerry.world.ray_scene import RaySceneBuilder, bodies_for_rays
-from skerry.world.robot import BodyTree, Object, Parts, Robot
-from skerry.world.ropes import ROPES, build_ropes, rope_plans, ropes_for_rays
+from skerry.world.robot import BodyTree, Object, Parts, Robot, TreeBinding
+from skerry.world.ropes import ROPES, bind_ropes, rope_plans, ropes_for_rays
 from skerry.world.sampling.mounted_sensor import MountedSensor
 from skerry.world.sampling.sample import LiveState
 from skerry.world.sampling.sample_buffer import SampleBuffer
 from skerry.world.sampling.sample_view import RobotSampleView
 from skerry.world.start import set_initial_commands
-from skerry.world.world import World, WorldParts
+from skerry.world.world import World
 
 Source = str | Path | Scenario | Mapping[str, Any]
 """Name of a shipped scenario, path of a file, mapping, or `Scenario`."""
@@ -73,10 +74,64 @@ def build_world(
     Raises:
         SkerryError: The scenario is invalid; the message lists all faults.
     """
-    loaded = load_scenario(source, overrides, seed)
-    python_forces = _python_forces(loaded, forces or {})
-    rebuild = partial(build_world, forces=forces)
-    return _WorldBuilder(loaded, _assemble(loaded, python_forces), python_forces).build(rebuild)
+    return World(_build_core(load_scenario(source, overrides, seed), forces or {}))
+
+
+def _build_core(
+    loaded: LoadedScenario, forces: Mapping[str, ForceFunction], former: WorldCore | None = None
+) -> WorldCore:
+    """Return the core of a scenario's world; it keeps the unchanged robots and objects of the core that it replaces."""
+    python_forces = _python_forces(loaded, forces)
+    kept = _Kept.of(former, loaded)
+    return _CoreBuilder(loaded, _assemble(loaded, python_forces, kept), python_forces, kept).build(
+        lambda settings, former: _build_core(load_scenario(settings), forces, former)
+    )
+
+
+@dataclass(kw_only=True, frozen=True)
+class _Kept:
+    """Objects of a former core that a new core keeps, all by name."""
+
+    robots: dict[str, Robot] = field(default_factory=dict)  # robots of the same vehicle with the same settings
+    objects: dict[str, Object] = field(default_factory=dict)  # objects with the same settings
+    ropes: dict[str, Rope] = field(default_factory=dict)  # all ropes: their settings are part of their bindings
+    noises: dict[str, Noise] = field(default_factory=dict)
+    states: dict[str, bytes] = field(default_factory=dict)  # initial states of the components of the robots
+
+    @classmethod
+    def of(cls, former: WorldCore | None, loaded: LoadedScenario) -> _Kept:
+        """Return the objects that a new core of this scenario keeps."""
+        if former is None:
+            return cls()
+        new, old = loaded.scenario, former.scenario
+        robots = {
+            name: robot
+            for name, robot in former.robots.items()
+            if name in new.robots
+            and loaded.vehicles[name] == robot.vehicle
+            and new.robots[name].anchored == old.robots[name].anchored
+        }
+        return cls(
+            robots=robots,
+            objects={name: part for name, part in former.objects.items() if new.objects.get(name) == old.objects[name]},
+            ropes=former.ropes,
+            noises=former.noises,
+            states=former.initial_states_of(robots),
+        )
+
+    @property
+    def trees(self) -> frozenset[str]:
+        """Names of the robots and objects."""
+        return frozenset([*self.robots, *self.objects])
+
+    def law(self, owner: str, name: str) -> Law | None:
+        """Return a force of a robot or object; None if it is not kept."""
+        tree = self.robots.get(owner) or self.objects.get(owner)
+        return None if tree is None else tree.forces[name]
+
+    def actuator(self, robot: str, name: str) -> Actuator | None:
+        """Return an actuator of a robot; None if the robot is not kept."""
+        return self.robots[robot].actuators[name] if robot in self.robots else None
 
 
 @dataclass(kw_only=True, frozen=True)
@@ -89,10 +144,16 @@ class _Assembly:
     rope_system: RopeSystem | None
 
 
-class _WorldBuilder:
-    """Builds the parts of one world, in small steps."""
+class _CoreBuilder:
+    """Builds the core of a world, in small steps.
 
-    def __init__(self, loaded: LoadedScenario, assembly: _Assembly, python_forces: Mapping[str, PythonForce]) -> None:
+    New parts are bound to the core at once. The kept parts must work in the former core until the new one is complete:
+    the functions that bind them are collected in `_bindings`.
+    """
+
+    def __init__(
+        self, loaded: LoadedScenario, assembly: _Assembly, python_forces: Mapping[str, PythonForce], kept: _Kept
+    ) -> None:
         self._loaded = loaded
         self._scenario = loaded.scenario
         self._model = assembly.model
@@ -100,49 +161,61 @@ class _WorldBuilder:
         self._actuators = assembly.actuators
         self._rope_system = assembly.rope_system
         self._python_forces = python_forces
+        self._kept = kept
+        self._bindings: list[Callable[[], None]] = []
         self._engine = Engine([assembly.model])
         self._clock = Clock(self._scenario.step)
         self._robots: dict[str, Robot] = {}
         self._trees: dict[str, BodyTree] = {}
         self._ropes: dict[str, Rope] = {}
         self._controllers: list[MountedController] = []
-        self._noises: list[Noise] = []
-        _bind(self._model, self._userdata)
-        self._ray_scene = self._build_ray_scene()
+        self._noises: dict[str, Noise] = {}
+        for owner in self._model.laws:
+            self._bind(owner, partial(_bind_laws, self._model, self._userdata, owner))
+        ray_scene = self._ray_scene = self._build_ray_scene()
         water = self._model.water
         self._live = LiveState(self._engine, self._clock, water, self._ray_scene)
         self._buffer = SampleBuffer(self._engine, self._clock, water, self._ray_scene)
-        self._channel = AcousticChannel(water, self._clock, lambda: self._ray_scene.scene)
+        self._channel = AcousticChannel(water, self._clock, lambda: ray_scene.scene)
 
-    def build(self, rebuild: Callable[[Mapping[str, Any]], World]) -> World:
-        """Return the world; `rebuild` builds it again from changed settings."""
+    def _bind(self, tree: str, bind: Callable[[], None]) -> None:
+        """Bind parts of a robot or object to this core: now if they are new, or later if they are kept."""
+        if tree in self._kept.trees:
+            self._bindings.append(bind)
+        else:
+            bind()
+
+    def build(self, rebuild: Callable[[Mapping[str, Any], WorldCore], WorldCore]) -> WorldCore:
+        """Return the core; `rebuild` builds a core of changed settings."""
         for number, name in enumerate(self._scenario.robots):
             self._robots[name] = self._build_robot(number, name)
         objects = {name: self._build_object(name) for name in self._scenario.objects}
         self._trees.update(self._robots)
         self._trees.update(objects)
         self._add_ropes()
-        return World(
-            WorldParts(
-                scenario=self._scenario,
-                engine=self._engine,
-                clock=self._clock,
-                water=self._model.water,
-                terrain=self._terrain,
-                robots=self._robots,
-                objects=objects,
-                ropes=self._ropes,
-                rope_system=self._rope_system,
-                controllers=self._controllers,
-                python_forces=list(self._python_forces.values()),
-                particles=self._build_particles(),
-                noises=self._noises,
-                ray_scene=self._ray_scene,
-                live=self._live,
-                buffer=self._buffer,
-                acoustics=self._channel,
-                rebuild=rebuild,
-            )
+        self._bindings.append(self._channel.bind_parts)
+        return WorldCore(
+            scenario=self._scenario,
+            engine=self._engine,
+            clock=self._clock,
+            water=self._model.water,
+            terrain=self._terrain,
+            robots=self._robots,
+            objects=objects,
+            ropes=self._ropes,
+            rope_system=self._rope_system,
+            controllers=self._controllers,
+            python_forces=list(self._python_forces.values()),
+            particles=self._build_particles(),
+            noises=self._noises,
+            ray_scene=self._ray_scene,
+            live=self._live,
+            buffer=self._buffer,
+            acoustics=self._channel,
+            kept=self._kept.trees,
+            bindings=self._bindings,
+            kept_states=self._kept.states,
+            rebuild=rebuild,
         )
 
     @property
@@ -158,8 +231,9 @@ class _WorldBuilder:
         return self._scenario.sky.build()
 
     def _noise(self, name: str) -> Noise:
-        self._noises.append(Noise(self._scenario.seed, name))
-        return self._noises[-1]
+        known = self._noises.get(name) or self._kept.noises.get(name)
+        self._noises[name] = known or Noise(self._scenario.seed, name)
+        return self._noises[name]
 
     def _build_ray_scene(self) -> RaySceneBuilder:
         start, size = self._model.law_slots.get((WORLD_OWNER, ROPES), (0, 0))
@@ -171,30 +245,21 @@ class _WorldBuilder:
             state_of_ropes=slice(start, start + size),
         )
 
+    def _tree_binding(self, name: str) -> TreeBinding:
+        model = self._model
+        links, joints = Parts("link", model.links[name]), Parts("joint", model.joints[name])
+        return TreeBinding(engine=self._engine, world=0, root=model.roots[name], links=links, joints=joints)
+
     def _build_robot(self, number: int, name: str) -> Robot:
-        model, config = self._model, self._loaded.vehicles[name].config
-        robot = Robot(
-            name=name,
-            engine=self._engine,
-            world=0,
-            root=model.roots[name],
-            links=Parts("link", model.links[name]),
-            joints=Parts("joint", model.joints[name]),
-            forces=Parts("force", {part: law for part, law in model.laws[name].items() if part in config.forces}),
-            actuators=Parts("actuator", self._actuators[name]),
-            sensors=Parts("sensor", {}),
-            controllers=Parts("controller", {}),
-            ropes=Parts("rope", {}),
-            acoustics=Parts("acoustic part", {}),
-            keyboard=Keyboard(Parts("key", config.keys), self._actuators[name], self._clock),
-            vehicle=self._loaded.vehicles[name],
-        )
+        binding = self._tree_binding(name)
+        robot = self._kept.robots.get(name) or self._new_robot(name, binding)
+        self._bind(name, partial(robot.bind, binding))
         view = RobotSampleView(
             robot=robot,
             sample=self._live,
             step=float(self._scenario.step),
             gravity=self._scenario.gravity,
-            water=model.water,
+            water=self._model.water,
             daylight=self._daylight,
             terrain=self._terrain,
             projection=self._projection,
@@ -205,18 +270,38 @@ class _WorldBuilder:
         self._add_sensors(robot, view)
         self._add_controllers(robot, view)
         self._add_acoustics(robot)
-        self._bind_actuators(name)
+        self._bind(name, partial(self._bind_actuators, robot))
+        self._bind(name, partial(robot.keyboard.bind, self._clock))
         return robot
+
+    def _new_robot(self, name: str, binding: TreeBinding) -> Robot:
+        vehicle, laws = self._loaded.vehicles[name], self._model.laws[name]
+        return Robot(
+            name=name,
+            binding=binding,
+            forces=Parts("force", {part: laws[part] for part in vehicle.config.forces}),
+            actuators=Parts("actuator", self._actuators[name]),
+            sensors=Parts("sensor", {}),
+            controllers=Parts("controller", {}),
+            ropes=Parts("rope", {}),
+            acoustics=Parts("acoustic part", {}),
+            keyboard=Keyboard(Parts("key", vehicle.config.keys), self._actuators[name], self._clock),
+            vehicle=vehicle,
+        )
 
     def _add_sensors(self, robot: Robot, view: RobotSampleView) -> None:
         for part, settings in robot.vehicle.config.sensors.items():
             where = f"{robot.name}.sensors.{part}"
             _check_bodies(where, settings.needs_bodies, self._loaded)
             _check_joints(where, settings, self._model.joints[robot.name])
+            noise = self._noise(f"{robot.name}/{part}")
+            if part in robot.sensors:
+                self._bindings.append(partial(robot.sensors[part].bind, view, self._buffer))
+                continue
             robot.sensors[part] = MountedSensor(
                 sensor=settings.build(),
                 rate=Rate.of(settings.frequency, self._scenario.step),
-                noise=self._noise(f"{robot.name}/{part}"),
+                noise=noise,
                 view=view,
                 mount=settings,
                 buffer=self._buffer,
@@ -225,28 +310,32 @@ class _WorldBuilder:
     def _add_controllers(self, robot: Robot, view: RobotSampleView) -> None:
         for part, settings in robot.vehicle.config.controllers.items():
             _check_bodies(f"{robot.name}.controllers.{part}", settings.needs_bodies, self._loaded)
-            controller = robot.controllers[part] = settings.build()
-            controller.noise = self._noise(f"{robot.name}/{part}")
+            noise = self._noise(f"{robot.name}/{part}")
+            if part not in robot.controllers:
+                controller = robot.controllers[part] = settings.build()
+                controller.noise = noise
+                driven = [robot.actuators[actuator] for actuator in settings.needs_actuators]
+                robot.keyboard.connect(part, controller.manual_setpoints(), driven)
             rate = Rate.of(settings.frequency, self._scenario.step)
             self._controllers.append(
-                MountedController(name=part, controller=controller, rate=rate, view=view, robot=robot)
+                MountedController(name=part, controller=robot.controllers[part], rate=rate, view=view, robot=robot)
             )
-            driven = [robot.actuators[actuator] for actuator in settings.needs_actuators]
-            robot.keyboard.connect(part, controller.manual_setpoints(), driven)
 
     def _add_acoustics(self, robot: Robot) -> None:
         for part, settings in robot.vehicle.config.acoustics.items():
             name = f"{robot.name}/{part}"
-            robot.acoustics[part] = settings.build(BuildContext(name=name, noise=self._noise(name), clock=self._clock))
+            noise = self._noise(name)
+            if part not in robot.acoustics:
+                robot.acoustics[part] = settings.build(BuildContext(name=name, noise=noise, clock=self._clock))
             handle = self._model.links[robot.name][settings.link]
             self._channel.join(robot.acoustics[part], robot.name, handle.body, handle.offset @ settings.offset())
 
-    def _bind_actuators(self, robot: str) -> None:
+    def _bind_actuators(self, robot: Robot) -> None:
         """Give actuators their names and the clock, and joint drives a view of their joint positions."""
-        joints = self._model.joints[robot]
+        joints = self._model.joints[robot.name]
         logged_refusals: set[tuple[str, str]] = set()
-        for part, actuator in self._actuators[robot].items():
-            actuator.bind(f"{robot}/{part}", logged_refusals, self._clock)
+        for part, actuator in robot.actuators.items():
+            actuator.bind(f"{robot.name}/{part}", logged_refusals, self._clock)
             for _, law in actuator.laws:
                 if isinstance(law, JointDrive):
                     law.position = self._engine.joint_view(0, joints[law.joint or ""])
@@ -254,22 +343,21 @@ class _WorldBuilder:
                         law.second_position = self._engine.joint_view(0, joints[law.second_joint[0]])
 
     def _build_object(self, name: str) -> Object:
-        return Object(
-            name=name,
-            engine=self._engine,
-            world=0,
-            root=self._model.roots[name],
-            links=Parts("link", self._model.links[name]),
-            forces=Parts("force", self._model.laws[name]),
-        )
+        binding = self._tree_binding(name)
+        kept = self._kept.objects.get(name)
+        built = kept or Object(name=name, binding=binding, forces=Parts("force", self._model.laws[name]))
+        self._bind(name, partial(built.bind, binding))
+        return built
 
     def _add_ropes(self) -> None:
         if self._rope_system is not None:
-            self._ropes.update(build_ropes(self._rope_system, self._model, self._engine, self._actuators))
-        for name, rope in self._ropes.items():
-            owner, _, part = name.partition("/")
-            if part:
-                self._robots[owner].ropes[part] = rope
+            bindings = bind_ropes(self._rope_system, self._model, self._engine, self._actuators)
+            for name, binding in bindings.items():
+                rope = self._ropes[name] = self._kept.ropes.get(name) or Rope(name, binding)
+                self._bindings.append(partial(rope.bind, binding))
+                owner, _, part = name.partition("/")
+                if part:
+                    self._robots[owner].ropes[part] = rope
 
     def _build_particles(self) -> FieldParticles | None:
         scenario, model = self._scenario, self._model
@@ -341,7 +429,7 @@ def build_batch(
         loaded, key = known[seed, id(layer)]
         scenarios.append(loaded.scenario)
         if key not in models:
-            assembly = _assemble(loaded, {})
+            assembly = _assemble(loaded, {}, _Kept())
             model = assembly.model
             if model.water.raises_outside:
                 raise SkerryError(
@@ -353,9 +441,9 @@ def build_batch(
     engine = Engine([model for model, _ in chosen], threads)
     userdata = engine.part("userdata")
     for row, scenario, (model, actuators) in zip(userdata, scenarios, chosen, strict=True):
-        _bind(model, row)
+        _bind_all_laws(model, row)
         set_initial_commands(scenario, actuators)
-    _bind(engine.model, userdata)
+    _bind_all_laws(engine.model, userdata)
     return Batch(scenarios, engine, Clock(scenarios[0].step))
 
 
@@ -370,9 +458,9 @@ def rebuild(batch: Batch, world: int, source: Source, seed: int, overrides: Mapp
         overrides: Replaced values of the scenario.
     """
     loaded = load_scenario(source, overrides, seed)
-    assembly = _assemble(loaded, {})
+    assembly = _assemble(loaded, {}, _Kept())
     batch.replace(world, loaded.scenario, assembly.model)
-    _bind(assembly.model, batch.engine.part("userdata")[world])
+    _bind_all_laws(assembly.model, batch.engine.part("userdata")[world])
     set_initial_commands(loaded.scenario, assembly.actuators)
     batch.save_start(world)
 
@@ -385,10 +473,16 @@ def depends_on_seed(scenario: Scenario) -> bool:
     return first != second
 
 
-def _bind(model: Model, userdata: NDArray[np.float64]) -> None:
-    """Set the memory of all laws to their slots in the userdata of one world, (n,), or of many, (worlds, n)."""
-    for (owner, name), (start, count) in model.law_slots.items():
-        model.laws[owner][name].memory = userdata[..., start : start + count]
+def _bind_laws(model: Model, userdata: NDArray[np.float64], owner: str) -> None:
+    """Set the memory of an owner's laws to their slots in the userdata of one world, (n,), or of many, (worlds, n)."""
+    for name, law in model.laws[owner].items():
+        start, count = model.law_slots[owner, name]
+        law.memory = userdata[..., start : start + count]
+
+
+def _bind_all_laws(model: Model, userdata: NDArray[np.float64]) -> None:
+    for owner in model.laws:
+        _bind_laws(model, userdata, owner)
 
 
 def _python_forces(loaded: LoadedScenario, forces: Mapping[str, ForceFunction]) -> dict[str, PythonForce]:
@@ -399,8 +493,8 @@ def _python_forces(loaded: LoadedScenario, forces: Mapping[str, ForceFunction]) 
     return {name: PythonForce(name, function) for name, function in forces.items()}
 
 
-def _assemble(loaded: LoadedScenario, python_forces: Mapping[str, PythonForce]) -> _Assembly:
-    """Build bodies, laws and actuators of a scenario, and compile the physics model."""
+def _assemble(loaded: LoadedScenario, python_forces: Mapping[str, PythonForce], kept: _Kept) -> _Assembly:
+    """Build bodies, laws and actuators of a scenario without those that are kept, and compile the physics model."""
     scenario = loaded.scenario.with_seeds()
     water = scenario.water.build(scenario.gravity)
     projection = None if scenario.reference is None else Projection(scenario.reference)
@@ -409,8 +503,8 @@ def _assemble(loaded: LoadedScenario, python_forces: Mapping[str, PythonForce]) 
     bodies = []
     for name in scenario.robots:
         actuators[name] = {}
-        bodies.append(_robot_body(loaded, scenario, name, water.density, actuators[name], python_forces))
-    bodies += [_object_body(scenario, name, terrain) for name in scenario.objects]
+        bodies.append(_robot_body(loaded, scenario, name, water.density, actuators[name], python_forces, kept))
+    bodies += [_object_body(scenario, name, terrain, kept) for name in scenario.objects]
     options = Options(scenario.step, scenario.integrator, scenario.gravity)
     plans = rope_plans(loaded)
     rope_system = RopeSystem(plans, terrain, bool(scenario.water.winds)) if plans else None
@@ -426,15 +520,16 @@ def _robot_body(
     water_density: float,
     actuators: dict[str, Actuator],
     python_forces: Mapping[str, PythonForce],
+    kept: _Kept,
 ) -> Body:
     """Return the body of a robot; its actuators are added to `actuators` when the laws are built."""
     robot, vehicle = scenario.robots[name], loaded.vehicles[name]
     density = vehicle.config.trim_density or water_density
     laws: dict[str, LawBuilder] = {
-        part: partial(_build_force, config) for part, config in vehicle.config.forces.items()
+        part: partial(_build_force, config, kept.law(name, part)) for part, config in vehicle.config.forces.items()
     }
     for part, config in vehicle.config.actuators.items():
-        laws[f"actuators.{part}"] = partial(_build_actuator, config, part, actuators)
+        laws[f"actuators.{part}"] = partial(_build_actuator, config, kept.actuator(name, part), part, actuators)
     for link in vehicle.robot.links:
         if force := python_forces.get(f"{name}/{link}"):
             laws[f"python.{link}"] = partial(_build_python_force, force, link)
@@ -453,13 +548,15 @@ def _robot_body(
     )
 
 
-def _object_body(scenario: Scenario, name: str, terrain: Terrain | None) -> Body:
+def _object_body(scenario: Scenario, name: str, terrain: Terrain | None, kept: _Kept) -> Body:
     config = scenario.objects[name]
     try:
         forces = config.forces(_ground_below(config.pose.build(), terrain))
     except SkerryError as error:
         raise SkerryError(f"objects.{name}: {error}") from None
-    laws: dict[str, LawBuilder] = {part: partial(_build_force, force) for part, force in forces.items()}
+    laws: dict[str, LawBuilder] = {
+        part: partial(_build_force, force, kept.law(name, part)) for part, force in forces.items()
+    }
     return Body(name, config.robot(name), config.pose.build(), laws, motion=config.motion, friction=config.friction)
 
 
@@ -481,14 +578,14 @@ def _visual_joints(vehicle: Vehicle) -> frozenset[str]:
     )
 
 
-def _build_force(config: LawConfig, attach: Attach) -> list[tuple[str, Law]]:
-    return [(config.link, config.build(attach(config.link)))]
+def _build_force(config: LawConfig, kept: Law | None, attach: Attach) -> list[tuple[str, Law]]:
+    return [(config.link, kept or config.build(attach(config.link)))]
 
 
 def _build_actuator(
-    config: ActuatorConfig, name: str, actuators: dict[str, Actuator], attach: Attach
+    config: ActuatorConfig, kept: Actuator | None, name: str, actuators: dict[str, Actuator], attach: Attach
 ) -> list[tuple[str, Law]]:
-    actuators[name] = config.build(attach)
+    actuators[name] = kept or config.build(attach)
     return actuators[name].laws
 
 

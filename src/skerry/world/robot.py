@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,6 @@ from skerry.core.errors import UnknownName, did_you_mean
 from skerry.core.frames import Pose, Twist, rotate
 from skerry.core.frames import inverse as inverse_of
 from skerry.parts.ownership import check_source
-from skerry.parts.rebindable import Rebindable, rebind_all
 from skerry.physics.engine import Engine
 from skerry.physics.model import LinkHandle
 from skerry.scenario.vehicle import Vehicle
@@ -31,18 +30,50 @@ class Parts(dict[str, Any]):
         raise UnknownName(f"there is no {self._what} {name!r}; {did_you_mean(str(name), self)}")
 
 
+@dataclass(frozen=True, eq=False)
+class TreeBinding:
+    """Place of a tree of bodies in an engine."""
+
+    engine: Engine
+    world: int  # index of the world in the engine
+    root: int  # index of the root body
+    links: Parts
+    joints: Parts
+
+
 @dataclass(eq=False)
-class BodyTree(Rebindable):
+class BodyTree:
     """Tree of bodies in one world of an engine: a robot or an object.
 
-    `world` is the index of the world in the engine, `root` the index of the root body.
+    When the world is built again, the tree stays the same object and gets another binding.
     """
 
     name: str
-    engine: Engine = field(repr=False)
-    world: int = field(repr=False)
-    root: int = field(repr=False)
-    links: Parts = field(repr=False)
+    binding: TreeBinding = field(repr=False)
+
+    def bind(self, binding: TreeBinding) -> None:
+        """Continue in the engine of a rebuilt world."""
+        self.binding = binding
+
+    @property
+    def engine(self) -> Engine:
+        """Engine that simulates it."""
+        return self.binding.engine
+
+    @property
+    def world(self) -> int:
+        """Index of its world in the engine."""
+        return self.binding.world
+
+    @property
+    def root(self) -> int:
+        """Index of its root body in the engine."""
+        return self.binding.root
+
+    @property
+    def links(self) -> Parts:
+        """Its links by name."""
+        return self.binding.links
 
     @property
     def pose(self) -> Pose:
@@ -88,7 +119,6 @@ class Object(BodyTree):
 class Robot(BodyTree):
     """Robot with its parts by name."""
 
-    joints: Parts = field(repr=False)
     forces: Parts = field(repr=False)
     actuators: Parts = field(repr=False)
     sensors: Parts = field(repr=False)
@@ -97,6 +127,11 @@ class Robot(BodyTree):
     acoustics: Parts = field(repr=False)
     keyboard: Keyboard = field(repr=False)
     vehicle: Vehicle = field(repr=False)
+
+    @property
+    def joints(self) -> Parts:
+        """Its moving joints by name."""
+        return self.binding.joints
 
     @property
     def keys(self) -> Mapping[str, KeyConfig]:
@@ -119,14 +154,6 @@ class Robot(BodyTree):
             self.keyboard.release_all()
         for actuator in self.actuators.values():
             actuator.owner = source
-
-    def rebind(self, successor: Self) -> None:
-        """Rebind the parts, then the robot; see `Rebindable`."""
-        rebind_all(self.actuators, successor.actuators)
-        rebind_all(self.sensors, successor.sensors)
-        rebind_all(self.controllers, successor.controllers)
-        rebind_all(self.acoustics, successor.acoustics)
-        super().rebind(successor)
 
     def joint_position(self, joint: str) -> float:
         """Return the position of a joint: angle of a hinge, rad, or travel of a slide, m."""

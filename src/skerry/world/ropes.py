@@ -1,4 +1,4 @@
-"""Ropes of a world: their plans, their objects for users, their geometry for rays, and moving them."""
+"""Ropes of a world: their plans, their bindings to an engine, their geometry for rays, and moving them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from skerry.physics.law_binding import WORLD_OWNER
 from skerry.physics.model import Model
 from skerry.rays import RayRope, Strand
 from skerry.ropes import layout as at
-from skerry.ropes.rope import Rope
+from skerry.ropes.rope import Rope, RopeBinding
 from skerry.ropes.system import RopePlan, RopeSystem, attachment_point
 from skerry.scenario.loading import LoadedScenario
 from skerry.terrain.materials import find_material
@@ -41,10 +41,10 @@ def rope_plans(loaded: LoadedScenario) -> dict[str, RopePlan]:
     return plans
 
 
-def build_ropes(
+def bind_ropes(
     system: RopeSystem, model: Model, engine: Engine, actuators: Mapping[str, Mapping[str, Actuator]]
-) -> dict[str, Rope]:
-    """Return the rope objects for users, by name."""
+) -> dict[str, RopeBinding]:
+    """Return the bindings of all ropes to an engine, by name."""
     memory = model.laws[WORLD_OWNER][ROPES].memory
     found = {}
     for name, plan in system.plans.items():
@@ -54,8 +54,7 @@ def build_ropes(
             found_winch = actuators[plan.robot][plan.config.winch]
             assert isinstance(found_winch, WinchActuator)
             winch = found_winch
-        found[name] = Rope(
-            name,
+        found[name] = RopeBinding(
             plan.config,
             memory[system.state_slice(name)],
             None if spare is None else memory[spare],

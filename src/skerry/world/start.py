@@ -23,10 +23,10 @@ def structure_key(scenario: Scenario) -> str:
 
 
 def set_initial_commands(scenario: Scenario, actuators: Mapping[str, Mapping[str, Actuator]]) -> None:
-    """Set the initial commands of a scenario."""
-    for name, robot in scenario.robots.items():
-        for part, command in robot.commands.items():
+    """Set the initial commands of robots, whose actuators are given by robot and name."""
+    for name, parts in actuators.items():
+        for part, command in scenario.robots[name].commands.items():
             try:
-                actuators[name][part].set_initial(**command)
+                parts[part].set_initial(**command)
             except SkerryError as error:
                 raise SkerryError(f"robots.{name}.commands.{part}: {error}") from None

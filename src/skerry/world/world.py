@@ -4,95 +4,37 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Self
 
 import numpy as np
 
-from skerry.acoustics.channel.channel import AcousticChannel
-from skerry.core.clock import Clock, Rate
+from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError, UnknownName, did_you_mean
 from skerry.core.frames import Pose
-from skerry.core.noise import Noise
-from skerry.parts.component import Component
 from skerry.parts.observer import Observer
-from skerry.parts.rebindable import Rebindable, rebind_all
 from skerry.parts.watchdog import Watchdog
-from skerry.physics.carry_over import carry_over_state, common_bodies
-from skerry.physics.engine import Engine
-from skerry.physics.law_binding import WORLD_OWNER
-from skerry.ropes.rope import Rope
-from skerry.ropes.system import RopeSystem
 from skerry.scenario import Scenario
 from skerry.scenario.merging import to_plain
-from skerry.terrain import Terrain
-from skerry.water import Water, WaterSample
+from skerry.water import WaterSample
 from skerry.world.changes import Change, apply_changes
-from skerry.world.events import build_events
+from skerry.world.core import WorldCore
+from skerry.world.events import Events
 from skerry.world.mounted_controller import MountedController, run_controllers
-from skerry.world.particles import FieldParticles
-from skerry.world.python_forces import PythonForce
-from skerry.world.ray_scene import RaySceneBuilder
-from skerry.world.robot import Object, Parts, Robot
-from skerry.world.ropes import ROPES, move_tree
+from skerry.world.robot import Parts
+from skerry.world.ropes import move_tree
 from skerry.world.sampling.mounted_sensor import MountedSensor
-from skerry.world.sampling.sample import LiveState
-from skerry.world.sampling.sample_buffer import SampleBuffer
 from skerry.world.snapshots import DIGEST, Snapshot
-from skerry.world.start import set_initial_commands, structure_key
+from skerry.world.start import structure_key
 
 Watched = tuple[Watchdog, Callable[[], None]]
 """Watchdog, and the function to call when it expires."""
 
 
-@dataclass(kw_only=True, frozen=True)
-class WorldParts:
-    """Objects that a world is made of; `build_world` builds them.
-
-    Attributes:
-        scenario: The checked scenario.
-        engine: Physics engine with one world.
-        clock: Simulation clock.
-        water: Water and wind.
-        terrain: Ground; None if the scenario has no terrain.
-        robots: Robots by name.
-        objects: Objects by name.
-        ropes: Ropes by name; those of robots are "robot/rope".
-        rope_system: Solver of all ropes; None without ropes.
-        controllers: Controllers of all robots.
-        python_forces: Forces that are Python functions.
-        noises: Noise streams of all parts; a reset gives them another seed.
-        particles: Particles that show force fields; None if not configured.
-        ray_scene: Geometry for rays.
-        live: The live state, as sensors see it.
-        buffer: Buffer of past samples.
-        acoustics: Acoustic channel.
-        rebuild: Builds another world from changed settings, with the same Python forces.
-    """
-
-    scenario: Scenario
-    engine: Engine
-    clock: Clock
-    water: Water
-    terrain: Terrain | None
-    robots: dict[str, Robot]
-    objects: dict[str, Object]
-    ropes: dict[str, Rope]
-    rope_system: RopeSystem | None
-    controllers: list[MountedController]
-    python_forces: list[PythonForce]
-    noises: list[Noise]
-    particles: FieldParticles | None
-    ray_scene: RaySceneBuilder
-    live: LiveState
-    buffer: SampleBuffer
-    acoustics: AcousticChannel
-    rebuild: Callable[[Mapping[str, Any]], World]
-
-
-class World(Rebindable):
+class World:
     """Deterministic world, built by `skerry.load`. Close it, or use it in a `with` block.
+
+    Everything that depends on the structure is in its core. A change of the structure installs another core.
 
     Attributes:
         scenario: The scenario, with all changes since the world was built.
@@ -107,40 +49,38 @@ class World(Rebindable):
         ray_scene: Geometry for rays.
     """
 
-    def __init__(self, parts: WorldParts) -> None:
-        self.scenario = parts.scenario
+    def __init__(self, core: WorldCore) -> None:
         self.changes: tuple[Change, ...] = ()
-        self._initial_scenario = parts.scenario
-        self.robots = Parts("robot", parts.robots)
-        self.objects = Parts("object", parts.objects)
-        self.ropes = Parts("rope", parts.ropes)
-        self.water = parts.water
-        self.terrain = parts.terrain
-        self.acoustics = parts.acoustics
-        self.particles = parts.particles
-        self.ray_scene = parts.ray_scene
-        self._engine = parts.engine
-        self._clock = parts.clock
-        self._controllers = parts.controllers
-        self._python_forces = parts.python_forces
-        self._noises = parts.noises
-        self._rope_system = parts.rope_system
-        self._live = parts.live
-        self._buffer = parts.buffer
-        self._rebuild = parts.rebuild
+        self._initial_scenario = core.scenario
+        core.start(core.scenario)
+        self._install(core, core.events(core.scenario))
+
+    def _install(self, core: WorldCore, events: Events) -> None:
+        """Make `core` the core of this world, and bind the robots, objects, ropes and parts that it keeps to it."""
+        core.bind()
+        self._core = core
+        self.scenario = core.scenario
+        self.robots = Parts("robot", core.robots)
+        self.objects = Parts("object", core.objects)
+        self.ropes = Parts("rope", core.ropes)
+        self.water = core.water
+        self.terrain = core.terrain
+        self.acoustics = core.acoustics
+        self.particles = core.particles
+        self.ray_scene = core.ray_scene
+        self._engine = core.engine
+        self._clock = core.clock
+        self._live = core.live
+        self._buffer = core.buffer
+        self._events = events
         self._watchdogs = self._list_watchdogs()
-        self._sensors: list[MountedSensor] = [
-            part for robot in parts.robots.values() for part in robot.sensors.values()
-        ]
         self._observers: Sequence[Observer] = ()
         self._group_sensors()
-        self._engine_time = parts.engine.part("time")[0]
-        self._must_step_singly = bool(parts.python_forces) or parts.water.raises_outside
-        particles, step = parts.particles, parts.scenario.step
+        self._engine_time = core.engine.part("time")[0]
+        self._must_step_singly = bool(core.python_forces) or core.water.raises_outside
+        particles, step = core.particles, core.scenario.step
         self._particle_rate = None if particles is None else Rate.of(particles.config.frequency, step)
-        self._structure_key = structure_key(parts.scenario)
-        self._initial_snapshot = self.snapshot()
-        self._start_scenario()
+        self._structure_key = structure_key(core.scenario)
 
     def _list_watchdogs(self) -> list[Watched]:
         watchdogs: list[Watched] = []
@@ -174,17 +114,11 @@ class World(Rebindable):
             )
         self.scenario = self._initial_scenario = scenario
         self.changes = ()
-        self.restore(self._initial_snapshot)
-        for noise in self._noises:
+        self.restore(self._core.initial_snapshot)
+        for noise in self._core.noises.values():
             noise.reseed(scenario.seed)
-        self._start_scenario()
-
-    def _start_scenario(self) -> None:
-        robots, scenario = self.robots, self.scenario
-        set_initial_commands(scenario, {name: robot.actuators for name, robot in robots.items()})
-        self._events = build_events(scenario, robots, {**robots, **self.objects}, self.ropes)
-        for sensor in self._sensors:
-            sensor.update_if_due()
+        self._core.start(scenario)
+        self._events = self._core.events(scenario)
 
     # -------------------------------------------------------------------------------------------- time
 
@@ -241,7 +175,7 @@ class World(Rebindable):
             if self._events.is_due(tick):
                 self._process_samples()  # samples from before the events
                 self._events.run(tick)
-            python_controllers = run_controllers(self._controllers, self._engine, tick)
+            python_controllers = run_controllers(self._core.controllers, self._engine, tick)
             self.acoustics.send(self._live)
             active = [entry for entry in self._watchdogs if entry[0].is_active]
             stop = min([end, *self._next_stops(tick, active, python_controllers)])
@@ -324,8 +258,8 @@ class World(Rebindable):
 
     def _group_sensors(self) -> None:
         """Divide the sensors into those that need a stop of the world and those that use the sample buffer."""
-        self._live_sensors = [sensor for sensor in self._sensors if sensor.needs_stop]
-        self._buffered_sensors = [sensor for sensor in self._sensors if not sensor.needs_stop]
+        self._live_sensors = [sensor for sensor in self._core.sensors if sensor.needs_stop]
+        self._buffered_sensors = [sensor for sensor in self._core.sensors if not sensor.needs_stop]
         self._buffer.rates = self._sample_rates
         needs = any(mounted.sensor.needs for mounted in self._buffered_sensors)
         self._buffer.needs_userdata = self.water.followed_object is not None or needs or bool(self.ropes)
@@ -352,11 +286,11 @@ class World(Rebindable):
             keep_userdata=bool(self._observers) or self._buffer.needs_userdata,
             tick=tick,
         )
-        if any(force.error is not None for force in self._python_forces):
+        if any(force.error is not None for force in self._core.python_forces):
             self._engine.undo()  # the step lacks the force that failed
         now = round(self._engine_time.item() / self._engine.step_length)
         self._clock.advance(now - self._clock.tick)
-        for force in self._python_forces:
+        for force in self._core.python_forces:
             force.raise_error()
         return list(errors.values())
 
@@ -441,70 +375,36 @@ class World(Rebindable):
         self._change((*self.changes, Change(name, None)))
 
     def _change(self, changes: tuple[Change, ...]) -> None:
-        """Build the initial scenario with these changes, and continue in the new world."""
-        new = self._rebuild(apply_changes(self._initial_scenario, changes))
+        """Build the core of the initial scenario with these changes, and continue with it.
+
+        If an error is raised, the world is unchanged.
+        """
+        former = self._core
+        core = former.rebuild(apply_changes(self._initial_scenario, changes), former)
         try:
-            new._copy_state(self)
+            core.start(core.scenario, running=core.kept)
+            events = core.events(core.scenario)
+            core.continue_from(former)
         except SkerryError:
-            new.close()
+            core.engine.close()
             raise
-        new.changes, new._initial_scenario = changes, self._initial_scenario
-        self._engine.close()
-        self.rebind(new)
-
-    def rebind(self, successor: Self) -> None:
-        """Rebind robots with their parts, objects and ropes, then the world; see `Rebindable`."""
-        rebind_all(self.robots, successor.robots)
-        rebind_all(self.objects, successor.objects)
-        rebind_all(self.ropes, successor.ropes)
-        super().rebind(successor)
-
-    def _copy_state(self, former: World) -> None:
-        """Copy the state of all parts that both worlds have."""
-        bodies = common_bodies(self._engine, former._engine)
-        carry_over_state(self._engine, former._engine, bodies)
-        if self._rope_system is not None and former._rope_system is not None:
-            states = [world._engine.model.laws[WORLD_OWNER][ROPES].memory for world in (self, former)]
-            self._rope_system.carry_over(states[0], former._rope_system, states[1], bodies)
-        self._clock.set_state(former._clock.state())
-        before = dict(former._components())
-        for name, component in self._components():
-            if component is not self.acoustics and name in before:
-                component.set_state(before[name].state())
-        self.acoustics.copy_from(former.acoustics)
+        self._install(core, events)
+        self.changes = changes
+        former.close(successor=core)
 
     # -------------------------------------------------------------------------------------------- state
 
-    def _components(self) -> list[tuple[str, Component]]:
-        found: list[tuple[str, Component]] = []
-        for name, robot in self.robots.items():
-            for group in ("actuators", "sensors", "controllers", "acoustics"):
-                found += [(f"{name}/{group}/{part}", component) for part, component in getattr(robot, group).items()]
-            if robot.keys:
-                found.append((f"{name}/keyboard", robot.keyboard))
-        if self.particles is not None:
-            found.append(("particles", self.particles))
-        found.append(("acoustics", self.acoustics))
-        return found
-
     def snapshot(self) -> Snapshot:
         """Return the complete state. A world of the same scenario can `restore` it, also in another process."""
-        states = [(name, component.state()) for name, component in self._components()]
-        head = {
-            "changes": [[change.name, change.settings] for change in self.changes],
-            "structure": self._engine.model.structure_hash,
-            "clock": self._clock.state().decode(),
-            "components": [name for name, _ in states],
-        }
-        chunks = [self._engine.states[0].tobytes(), self._engine.motion_bytes(0), *(state for _, state in states)]
-        return Snapshot.of(head, chunks)
+        states = {name: component.state() for name, component in self._core.components.items()}
+        return self._core.snapshot(states, self.changes)
 
     def fingerprint(self) -> str:
         """Return a hash of the state without readings, so that it does not depend on subscribers."""
         digest = blake2b(self._engine.states[0].tobytes(), digest_size=DIGEST)
         digest.update(self._engine.motion_bytes(0))
         digest.update(self._clock.state())
-        for name, component in self._components():
+        for name, component in self._core.components.items():
             state = component.fingerprint_state() if isinstance(component, MountedSensor) else component.state()
             digest.update(f"{name} {len(state)}\n".encode())
             digest.update(state)
@@ -525,16 +425,15 @@ class World(Rebindable):
         changes = tuple(Change(name, settings) for name, settings in head["changes"])
         if changes != self.changes:
             self._change(changes)
-        components = self._components()
-        names = [name for name, _ in components]
-        if head["structure"] != self._engine.model.structure_hash or head["components"] != names:
+        components = self._core.components
+        if head["structure"] != self._engine.model.structure_hash or head["components"] != list(components):
             raise SkerryError(
                 "the snapshot is of a world with other robots, links or parts; load its scenario to restore it"
             )
         self._engine.states[0] = np.frombuffer(row)
         self._engine.set_motion_bytes(0, motion)
         self._clock.set_state(head["clock"].encode())
-        for (_, component), state in zip(components, states, strict=True):
+        for component, state in zip(components.values(), states, strict=True):
             component.set_state(state)
 
     def load_state(self, state: bytes) -> None:
@@ -552,9 +451,7 @@ class World(Rebindable):
 
     def close(self) -> None:
         """Free the native memory; closing twice is harmless."""
-        for sensor in self._sensors:
-            sensor.drop()
-        self._engine.close()
+        self._core.close()
 
     def __enter__(self) -> Self:
         return self

@@ -74,6 +74,7 @@ class AcousticChannel(Component):
 
     def __init__(self, water: Water, clock: Clock, scene: Callable[[], RayScene]) -> None:
         self._water = water
+        self._clock = clock
         self._step = float(clock.step)
         self._scene = scene
         self._transducers: list[Transducer] = []
@@ -120,9 +121,13 @@ class AcousticChannel(Component):
         self._simple = np.array([transducer.is_simple for transducer in self._transducers])
         for name in ("_obstacles", "_ground"):  # their owner numbers have changed
             self.__dict__.pop(name, None)
-        part.flush_batches = self.deliver_batches
         if part.transmitter is not None and self._transducers[-1].layered and not len(self._table):
             self._table = speed_table(self._water.column)
+
+    def bind_parts(self) -> None:
+        """Connect all parts to this channel and its clock; parts of a former world leave the former channel."""
+        for transducer in self._transducers:
+            transducer.part.bind(self._clock, self.deliver_batches)
 
     # -------------------------------------------------------------------------------------------- timing
 

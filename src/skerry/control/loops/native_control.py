@@ -12,9 +12,10 @@ from skerry.parts.native_controller import NativeController, NativeView
 
 
 class NativeLawController(Controller):
-    """Base of controllers with a native law. The `NativeController` is built on first use and kept in `_native`.
+    """Base of controllers with a native law.
 
-    A derived class sets `_native` to None when the addresses in its table have changed.
+    The `NativeController` is built on first use of a view and kept in `_native`. A derived class sets `_native` to None
+    when the addresses in its table have changed.
     """
 
     def __init__(self) -> None:
@@ -45,7 +46,7 @@ class NativeLawController(Controller):
             self._on_command_refused()
 
     def _prepared(self, view: NativeView, actuators: Mapping[str, Actuator]) -> NativeController:
-        if self._native is None:
+        if self._native is None or self._native.view is not view:  # a rebuilt world has other views
             self._native = self._prepare(view, actuators)
         return self._native
 

@@ -48,13 +48,17 @@ class Keyboard(Component):
     def __init__(self, keys: Mapping[str, KeyConfig], actuators: Mapping[str, Actuator], clock: Clock) -> None:
         self.keys = keys
         self.watchdog = Watchdog(DEAD_MAN)
-        self.watchdog.bind(clock)
+        self.bind(clock)
         self._actuators = actuators
         self._setpoints: dict[str, Setpoint] = {}
         self._driven: dict[
             str, Sequence[Actuator]
         ] = {}  # actuators of each controller with a setpoint that keys change
         self._down: list[str] = []
+
+    def bind(self, clock: Clock) -> None:
+        """Set the world's clock."""
+        self.watchdog.bind(clock)
 
     def connect(self, controller: str, manual_setpoints: Mapping[str, Setpoint], driven: Sequence[Actuator]) -> None:
         """Connect the keys to the setpoints of a controller.

@@ -59,15 +59,13 @@ class MountedSensor(Component):
     ) -> None:
         self.sensor = sensor
         self.mount = mount
-        self.view = view
+        self.rate = rate
+        """Rate of the sensor."""
         self.load = 0.0
         """Wall time of the latest measurement divided by the period of the sensor. For display only."""
-        self._schedule = SensorSchedule(rate, buffer)
         self._subscribed = False
         self._deliver: Deliver | None = None
         self._on = True
-        self._buffer = buffer
-        self._buffer_view: RobotSampleView | None = None
         self._frequency = float(rate.frequency)
         self._noise = noise
         self._latest = LatestReading()
@@ -76,6 +74,20 @@ class MountedSensor(Component):
         self._trail: RayTrail | None = None
         self._measured = -1  # number of the due tick of the latest reading
         self._updated = -1  # number of the due tick of the latest update of a stateful sensor
+        self.bind(view, buffer)
+
+    def bind(self, view: RobotSampleView, buffer: SampleBuffer | None) -> None:
+        """Measure in this world from now on. All samples of a former world must have been measured.
+
+        Args:
+            view: View of the live state for its robot.
+            buffer: Buffer of past samples; None for a sensor that is measured only by hand.
+        """
+        self.view = view
+        self._buffer = buffer
+        self._buffer_view: RobotSampleView | None = None
+        self._schedule = SensorSchedule(self.rate, buffer)
+        self.plan(view.tick)
 
     # -------------------------------------------------------------------------------------------- readings
 
@@ -149,11 +161,6 @@ class MountedSensor(Component):
         return self._trail
 
     # -------------------------------------------------------------------------------------------- schedule
-
-    @property
-    def rate(self) -> Rate:
-        """Rate of the sensor."""
-        return self._schedule.rate
 
     @property
     def next_tick(self) -> int:
@@ -288,10 +295,11 @@ class MountedSensor(Component):
         The job may run in any thread. It must run exactly once, because it holds a copy of the sample. The readings of
         this sensor do not change.
         """
-        copy = self.view.sample.copy()
+        live = self.view
+        copy = live.sample.copy()
 
         def measure() -> Any:
-            with self.view.using(copy) as view:
+            with live.using(copy) as view:
                 return sensor.measure(view, self._noise)
 
         return measure
@@ -302,6 +310,11 @@ class MountedSensor(Component):
         """Measure all pending samples, and wait for readings that worker threads are measuring."""
         self.process_pending()
         self._jobs.wait()
+
+    def settle(self) -> None:
+        """Finish all measurements, also the warm-up, so that the sensor can be bound to another world."""
+        self._warm_up.wait()
+        self.finish()
 
     def poll(self) -> None:
         """Deliver readings that worker threads have finished, without waiting."""
