@@ -1,20 +1,24 @@
 """Commands: requests of interfaces as data. The runner executes each command between two physics steps.
 
-Commands that need the recorder (start, stop, seek) are in `interfaces/recorder`.
+All commands are defined here. A recording stores a command by its class name and its fields.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Final, Self
 
 from skerry.control.hold import EXTERNAL_OWNER
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
-from skerry.parts.interface import Command
+from skerry.parts.interface import INTERFACES, Command, RecordingInterface, ReplayInterface
 from skerry.parts.ownership import commanding_as
 from skerry.runner import Runner
+
+RECORDER: Final = "recorder"
+"""Name of the interface that `StartRecording` adds, and kind of its settings; `skerry run --record` uses it too."""
 
 
 @dataclass(frozen=True)
@@ -38,15 +42,38 @@ class Actuate(Command):
 
 
 @dataclass(frozen=True)
-class Teleport(Command):
-    """Move a robot or an object to a pose, with a velocity in m/s, ENU."""
+class ActuateTogether(Command):
+    """Command several actuators of a robot in the same step, from an external interface."""
 
-    name: str
-    pose: Pose
-    velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    robot: str
+    values: Mapping[str, Mapping[str, float]]  # by actuator, then by its keyword
 
     def apply(self, run: Runner) -> None:
-        run.world.teleport(self.name, self.pose, self.velocity)
+        actuators = run.world.robots[self.robot].actuators
+        for name, value in self.values.items():
+            actuators[name].receive(**value)
+
+
+@dataclass(frozen=True)
+class Teleport(Command):
+    """Move a robot or an object to a position, with a velocity in m/s (ENU). Without `orientation` it does not turn."""
+
+    name: str
+    position: tuple[float, float, float]
+    orientation: tuple[float, float, float, float] | None = None
+    velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    @classmethod
+    def to(cls, name: str, pose: Pose, velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Self:
+        """Return the command that moves to a pose."""
+        (x, y, z), (i, j, k, w) = pose.position.tolist(), pose.orientation.tolist()
+        return cls(name, (x, y, z), (i, j, k, w), velocity)
+
+    def apply(self, run: Runner) -> None:
+        world = run.world
+        tree = dict.get(world.robots, self.name) or dict.get(world.objects, self.name)
+        orientation = self.orientation or (Pose.identity() if tree is None else tree.pose).orientation
+        world.teleport(self.name, Pose(self.position, orientation), self.velocity)
 
 
 @dataclass(frozen=True)
@@ -86,7 +113,7 @@ class GiveGoal(Command):
 
 
 @dataclass(frozen=True)
-class AskController(Command):
+class CallController(Command):
     """Call a method of a controller. The actuators follow only if the controller has control."""
 
     robot: str
@@ -260,21 +287,6 @@ class Halt(Command):
 
 
 @dataclass(frozen=True)
-class Move(Command):
-    """Move a robot or an object to a position, at rest; its orientation stays the same unless one is given."""
-
-    name: str
-    position: tuple[float, float, float]
-    orientation: tuple[float, float, float, float] | None = None
-
-    def apply(self, run: Runner) -> None:
-        world = run.world
-        tree = dict.get(world.robots, self.name) or dict.get(world.objects, self.name)
-        turn = self.orientation or (Pose.identity() if tree is None else tree.pose).orientation
-        world.teleport(self.name, Pose(self.position, turn))
-
-
-@dataclass(frozen=True)
 class SendPacket(Command):
     """Send text with an acoustic transceiver of a robot, to "robot/part" or as a broadcast."""
 
@@ -298,3 +310,52 @@ class LoadWorld(Command):
 
     def apply(self, run: Runner) -> None:
         run.load(self.scenario, self.seed)
+
+
+@dataclass(frozen=True)
+class StartRecording(Command):
+    """Start a recording to a new file; it begins with a snapshot, from which a replay starts."""
+
+    changes_world = False
+
+    path: str
+
+    def apply(self, run: Runner) -> None:
+        if found := _recorders(run):
+            raise SkerryError(f"the interface {found[0]!r} already records; stop that recording first")
+        kind: Any = INTERFACES.find(RECORDER)
+        recorder: RecordingInterface = kind(path=Path(self.path)).build()
+        run.add_interface(RECORDER, recorder)
+        recorder.start_from(run.world.snapshot())
+
+
+@dataclass(frozen=True)
+class StopRecording(Command):
+    """Stop all recordings."""
+
+    changes_world = False
+
+    def apply(self, run: Runner) -> None:
+        found = _recorders(run)
+        if not found:
+            raise SkerryError("no recording is running")
+        for name in found:
+            run.remove_interface(name)
+
+
+def _recorders(run: Runner) -> list[str]:
+    """Return the names of the interfaces that record."""
+    return [name for name, interface in run.interfaces.items() if isinstance(interface, RecordingInterface)]
+
+
+@dataclass(frozen=True)
+class Seek(Command):
+    """Go to a time of the recording that is replayed, s."""
+
+    seconds: float
+
+    def apply(self, run: Runner) -> None:
+        players = [interface for interface in run.interfaces.values() if isinstance(interface, ReplayInterface)]
+        if not players:
+            raise SkerryError("this run is not a replay; only a replay can seek")
+        players[0].seek(run, self.seconds)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import skerry
-from skerry.commands import Actuate, AskController, SwitchSensor
+from skerry.commands import Actuate, CallController, SwitchSensor
 from skerry.core.errors import SkerryError
 from skerry.runner import Runner
 from skerry.world import World
@@ -167,7 +167,7 @@ def test_after_an_abort_the_vehicle_surfaces_and_refuses_external_commands(
     with Runner(world, None) as runner:
         runner.inbox.put(Actuate("it", "thruster1", {"rpm": 500.0}))
         runner.run(0.2)
-        runner.inbox.put(AskController("it", "autopilot", "abort", {}))
+        runner.inbox.put(CallController("it", "autopilot", "abort", {}))
         runner.run(0.3)
         assert set(owners(sam).values()) == {"controller/autopilot"}
         assert sam.actuators["vbs"].setpoint == 0.0

@@ -253,7 +253,7 @@ def test_contacts_are_shown_where_a_robot_lies_on_the_ground(watched: WorldWithP
     world = watched.world
     assert world.terrain is not None
     ground = float(world.terrain.height((50.0, 50.0)))
-    Teleport("sam", Pose([50.0, 50.0, ground + 0.05], [0, 0, 0, 1])).apply(watched.runner)
+    Teleport.to("sam", Pose([50.0, 50.0, ground + 0.05], [0, 0, 0, 1])).apply(watched.runner)
     data = watched.payload("contacts").data
     (count,) = struct.unpack_from("<I", data)
     assert count > 0

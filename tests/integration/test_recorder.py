@@ -5,7 +5,6 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,11 +18,13 @@ from mcap.writer import Writer
 import skerry
 from skerry.commands import (
     Actuate,
-    AskController,
+    CallController,
     GiveGoal,
     Reset,
     Restore,
     SendPacket,
+    StartRecording,
+    StopRecording,
     SwitchSensor,
     Teleport,
 )
@@ -31,7 +32,6 @@ from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
 from skerry.interfaces.recorder import Recorder
 from skerry.interfaces.recorder.command_json import command_from_text, command_to_text
-from skerry.interfaces.recorder.commands import StartRecording, StopRecording
 from skerry.interfaces.recorder.recording_reader import ExecutedCommand, Recording
 from skerry.interfaces.recorder.recording_writer import COMMANDS, FINGERPRINTS, MAX_QUEUED, MIN_SIZE, RecordingWriter
 from skerry.interfaces.recorder.replay import WorldDiffers, verify
@@ -115,8 +115,8 @@ def test_an_altered_command_is_detected_with_its_time(dive: Path, tmp_path: Path
 def test_a_mission_through_the_auv_interface_replays_to_the_bit(tmp_path: Path) -> None:
     """Dead reckoning, a controller that is switched on, a sensor that is switched off, a packet, and an abort."""
 
-    def ask(method: str, **arguments: object) -> AskController:
-        return AskController("sam", "autopilot", method, arguments)
+    def ask(method: str, **arguments: object) -> CallController:
+        return CallController("sam", "autopilot", method, arguments)
 
     commands = [
         ask("enable", name="depth"),
@@ -135,7 +135,7 @@ def test_a_reset_and_a_restore_are_replayed(tmp_path: Path) -> None:
     with skerry.load("sam_empty") as world:
         world.advance(0.25)
         snapshot = world.snapshot()
-    record(path, Reset(), Restore(snapshot), Teleport("sam", Pose([1, 2, -3], [0, 0, 0, 1])), seconds=0.3)
+    record(path, Reset(), Restore(snapshot), Teleport.to("sam", Pose([1, 2, -3], [0, 0, 0, 1])), seconds=0.3)
     assert verify(Recording(path)).commands == 3
     times = [message.time for message in Recording(path).messages()]
     assert times == sorted(times)  # although the world's time went back
@@ -184,9 +184,9 @@ def test_an_existing_file_is_not_overwritten(dive: Path) -> None:
     "command",
     [
         Actuate("sam", "thruster1", {"rpm": 0.1 + 0.2}),
-        Teleport("sam", Pose([0.1, 1e-300, -3], [0, 0, 0, 1])),
+        Teleport.to("sam", Pose([0.1, 1e-300, -3], [0, 0, 0, 1])),
         GiveGoal("sam", "waypoint", {"position": (1.0, 2.0, -3.0), "speed": None, "name": "α"}),
-        AskController("evolo", "flight", "command", {"speed_kn": 12}),
+        CallController("evolo", "flight", "command", {"speed_kn": 12}),
         SwitchSensor("sam", "dvl", False),
         SendPacket("sam", "modem", "hej", None),
         Restore(Snapshot(b"\x00\xff snapshot")),
@@ -195,9 +195,6 @@ def test_an_existing_file_is_not_overwritten(dive: Path) -> None:
 )
 def test_a_command_survives_encoding_and_decoding(command: Command) -> None:
     found = command_from_text(command_to_text(command))
-    if isinstance(command, Teleport) and isinstance(found, Teleport):
-        assert found.pose.position.tolist() == command.pose.position.tolist()
-        found = replace(found, pose=command.pose)
     assert found == command
 
 

@@ -16,7 +16,6 @@ from skerry.commands import (
     Halt,
     HoldKeys,
     LoadWorld,
-    Move,
     Operate,
     Pause,
     Reset,
@@ -153,7 +152,7 @@ def test_commands_are_executed_between_steps_and_return_results() -> None:
     with skerry.load("sam_in_the_bay") as world:
         runner = Runner(world, None)
         accepted = runner.inbox.put(Actuate("sam", "thruster1", {"rpm": 700.0}))
-        moved = runner.inbox.put(Teleport("sam", Pose([5, 6, -3], [0, 0, 0, 1])))
+        moved = runner.inbox.put(Teleport.to("sam", Pose([5, 6, -3], [0, 0, 0, 1])))
         wrong = runner.inbox.put(Actuate("sam", "thruster9", {"rpm": 700.0}))
         runner.inbox.put(TriggerSensor("sam", "leak"))
         runner.run(0.05)
@@ -286,7 +285,7 @@ def test_a_teleport_may_set_a_velocity() -> None:
         runner = Runner(world, None)
         name = next(iter(world.robots))
         pose = Pose([1.0, 2.0, -9.0], [0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)])  # headed north
-        runner.inbox.put(Teleport(name, pose, (0.0, 1.5, 0.0)))
+        runner.inbox.put(Teleport.to(name, pose, (0.0, 1.5, 0.0)))
         runner.inbox.execute(runner)
         assert world.robots[name].twist.linear == pytest.approx([1.5, 0.0, 0.0], abs=1e-12)
         assert world.robots[name].pose.position == pytest.approx([1.0, 2.0, -9.0])
@@ -390,10 +389,10 @@ def test_a_moved_robot_keeps_its_orientation_unless_one_is_given() -> None:
     with skerry.load("sam_empty") as world:
         runner, sam = Runner(world, None), world.robots["sam"]
         before = sam.pose.orientation
-        Move("sam", (5.0, 6.0, -7.0)).apply(runner)
+        Teleport("sam", (5.0, 6.0, -7.0)).apply(runner)
         assert sam.pose.position == pytest.approx([5, 6, -7])
         assert sam.pose.orientation == pytest.approx(before)
-        Move("sam", (5.0, 6.0, -7.0), (0.0, 0.0, 1.0, 0.0)).apply(runner)
+        Teleport("sam", (5.0, 6.0, -7.0), (0.0, 0.0, 1.0, 0.0)).apply(runner)
         assert np.abs(sam.pose.orientation) == pytest.approx([0, 0, 1, 0])
         with pytest.raises(SkerryError, match="did you mean 'sam'"):
-            Move("sma", (0.0, 0.0, 0.0)).apply(runner)
+            Teleport("sma", (0.0, 0.0, 0.0)).apply(runner)

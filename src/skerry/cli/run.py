@@ -180,8 +180,8 @@ def _make_world(overrides: Mapping[str, Any], source: str | Scenario, seed: int 
         source: Name of a scenario, or the scenario itself, which is built unchanged.
         seed: Seed that replaces the scenario's seed.
     """
+    from skerry.commands import RECORDER
     from skerry.interfaces.recorder import Recorder
-    from skerry.interfaces.recorder.commands import RECORDER
     from skerry.world import build_world
 
     if isinstance(source, str):

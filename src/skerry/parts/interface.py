@@ -155,6 +155,22 @@ class Interface(Component):
         """Stop the threads and close sockets and files; closing twice is harmless."""
 
 
+class RecordingInterface(Interface):
+    """Interface that records the run to a file."""
+
+    @abstractmethod
+    def start_from(self, snapshot: Any) -> None:
+        """Record a snapshot of the world, from which a replay starts instead of the scenario's initial state."""
+
+
+class ReplayInterface(Interface):
+    """Interface that replays a recording."""
+
+    @abstractmethod
+    def seek(self, run: Any, seconds: float) -> None:
+        """Go to a time of the recording, s; `run` is the `Runner`."""
+
+
 class InterfaceConfig(ComponentConfig):
     """Settings of an interface."""
 

@@ -9,28 +9,29 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from pydantic import Field, ValidationError
 
 from skerry.commands import (
-    AskController,
+    CallController,
     Delete,
     GiveControl,
     GiveGoal,
     Halt,
     LoadWorld,
-    Move,
     Operate,
     Pause,
     Reset,
     Restore,
+    Seek,
     SendPacket,
     SetSpeed,
     Spawn,
+    StartRecording,
     Step,
+    StopRecording,
     TakeSnapshot,
+    Teleport,
     TriggerSensor,
 )
 from skerry.core.config import Config, Positive, Vector3
 from skerry.core.errors import SkerryError, UnknownName, did_you_mean
-from skerry.interfaces.recorder.commands import StartRecording, StopRecording
-from skerry.interfaces.recorder.player import Seek
 from skerry.parts.interface import Command
 from skerry.scenario.loading import shipped_scenarios
 from skerry.ui.page import MAX_SNAPSHOTS, Page
@@ -194,7 +195,7 @@ class WaypointRequest(PageRequest):
         context.hub.release_keys(self.robot)
         x, y, z = self.position
         if hasattr(robot.controllers[name], "go_to"):
-            await context.put(AskController(self.robot, name, "go_to", {"position": (x, y, z)}))
+            await context.put(CallController(self.robot, name, "go_to", {"position": (x, y, z)}))
             await context.put(GiveControl(self.robot, f"controller/{name}"))
             return
         arguments: dict[str, Any] = {"position": (x, y), "speed": self.speed}
@@ -252,7 +253,7 @@ class TeleportRequest(PageRequest):
             context.robot(self.name)
         if self.orientation is not None and sum(part * part for part in self.orientation) < 1e-6:
             raise SkerryError("teleport: `orientation` is zero; give a quaternion x, y, z, w")
-        await context.put(Move(self.name, self.position, self.orientation))
+        await context.put(Teleport(self.name, self.position, self.orientation))
 
 
 class SpawnRequest(PageRequest):

@@ -150,7 +150,7 @@ class OkonInterface(Interface):
         if (hit := course.update(self.robot.state.pose.position)) is not None:
             type_ = LaterPacketType.HIT_FZ if hit.finish else LaterPacketType.HIT_NGZ
             packet = LaterOkonSession.framing.encode(type_, write_json({"id": hit.name}))
-            moved = self.robot.submit(Teleport(self.robot.name, course.start_run()))
+            moved = self.robot.submit(Teleport.to(self.robot.name, course.start_run()))
             moved.add_done_callback(lambda _: self._broadcast(packet))  # clients then read the pose of the start
 
     def _broadcast(self, data: bytes) -> None:

@@ -250,7 +250,7 @@ class LaterOkonSession:
         return None
 
     def _reset(self, body: bytes) -> None:
-        self._robot.execute(Teleport(self._robot.name, self._course.start_run()))
+        self._robot.execute(Teleport.to(self._robot.name, self._course.start_run()))
         self._broadcast(self.framing.encode(LaterPacketType.RST_SIM))
 
     def _check_action_point(self, body: bytes) -> bytes:
@@ -269,4 +269,4 @@ class LaterOkonSession:
             raise SkerryError("the scenario has no torpedo; set `torpedo` of the interface to a dynamic object")
         muzzle = self._robot.state.pose @ MUZZLE
         vx, vy, vz = (muzzle.rotation[:, 0] * MUZZLE_SPEED).tolist()
-        self._robot.execute(Teleport(self._torpedo, muzzle, (vx, vy, vz)))
+        self._robot.execute(Teleport.to(self._torpedo, muzzle, (vx, vy, vz)))

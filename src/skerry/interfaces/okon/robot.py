@@ -7,12 +7,11 @@ import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError, Future
-from dataclasses import dataclass
 from fractions import Fraction
 from threading import Lock
 from typing import Any, Final
 
-from skerry.commands import Stop, Teleport
+from skerry.commands import ActuateTogether, Stop, Teleport
 from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError
 from skerry.interfaces.okon.images import LatestImage, OkonImage
@@ -21,7 +20,6 @@ from skerry.interfaces.okon.robot_state import RobotState
 from skerry.interfaces.okon.unity import Triple, to_pose
 from skerry.parts.actuator import Actuator
 from skerry.parts.interface import Command, Inbox
-from skerry.runner import Runner
 from skerry.world import World
 
 logger = logging.getLogger("skerry")
@@ -38,19 +36,6 @@ RECORD_FREQUENCY: Final = Fraction(10)
 """Rate of the recorded track, Hz of simulated time; the original never recorded and documents no rate."""
 MAX_RECORDED: Final = 36_000
 """Number of recorded rows after which recording stops: one hour."""
-
-
-@dataclass(frozen=True)
-class Drive(Command):
-    """Set the throttle of several thrusters of a robot together."""
-
-    robot: str
-    throttles: Mapping[str, float]
-
-    def apply(self, run: Runner) -> None:
-        actuators = run.world.robots[self.robot].actuators
-        for name, throttle in self.throttles.items():
-            actuators[name].receive(throttle=throttle)
 
 
 class TrackRecording:
@@ -168,7 +153,8 @@ class OkonRobot:
                 self._send_throttles()
 
     def _send_throttles(self) -> None:
-        self._driving = self._inbox.put(Drive(self._robot.name, self._throttles))
+        throttles = {name: {"throttle": throttle} for name, throttle in self._throttles.items()}
+        self._driving = self._inbox.put(ActuateTogether(self._robot.name, throttles))
         self._throttles = {}
 
     def set_pose(self, position: Triple, angles: Triple) -> None:
@@ -184,7 +170,7 @@ class OkonRobot:
         """
         if max(map(abs, position)) > MAX_DISTANCE:
             raise BadBody(f"`pos` is more than {MAX_DISTANCE:g} m away")
-        self.execute(Teleport(self._robot.name, to_pose(position, angles)))
+        self.execute(Teleport.to(self._robot.name, to_pose(position, angles)))
 
     def execute(self, command: Command) -> None:
         """Send a command to the loop and wait until it is executed and `state` is updated."""

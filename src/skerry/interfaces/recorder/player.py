@@ -10,12 +10,12 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from skerry.commands import Reset, Restore
 from skerry.core.errors import SkerryError
 from skerry.interfaces.recorder.recording_reader import ExecutedCommand, Recording
-from skerry.parts.interface import Command, Inbox, Interface, SensorReading
+from skerry.parts.interface import Inbox, ReplayInterface, SensorReading
 from skerry.runner import Runner
 from skerry.world import Snapshot, World
 
@@ -38,7 +38,7 @@ class Checkpoint:
     snapshot: Snapshot
 
 
-class Player(Interface):
+class Player(ReplayInterface):
     """Interface that executes the recorded commands at their ticks, and pauses the runner at the end.
 
     It must be the first interface of the runner, so that the others observe the world after the commands.
@@ -141,16 +141,3 @@ def _tick_after(event: ExecutedCommand) -> int:
     if isinstance(event.command, Reset):
         return 0
     return event.command.snapshot.tick if isinstance(event.command, Restore) else event.tick
-
-
-@dataclass(frozen=True)
-class Seek(Command):
-    """Go to a time of the recording that is replayed, s."""
-
-    seconds: float
-
-    def apply(self, run: Runner) -> None:
-        player: Any = run.interfaces.get(REPLAY)
-        if player is None:
-            raise SkerryError("this run is not a replay; only a replay can seek")
-        player.seek(run, self.seconds)

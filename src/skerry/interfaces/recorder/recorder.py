@@ -18,7 +18,7 @@ from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.bridge.node import RosInterface
 from skerry.interfaces.ros.bus.bus import Bus
 from skerry.interfaces.ros.bus.lazy_message import nanoseconds
-from skerry.parts.interface import Command, Inbox, Interface, ReadingBatches
+from skerry.parts.interface import Command, Inbox, Interface, ReadingBatches, RecordingInterface
 from skerry.parts.observer import Observer
 from skerry.world import Snapshot, World
 
@@ -31,7 +31,7 @@ ACTIONS = "*/_action/*"
 """Pattern of the topics of actions, which the recorder's own node does not publish."""
 
 
-class RecorderInterface(Interface):
+class RecorderInterface(RecordingInterface):
     """Recorder of the messages of a node: that of the run's interface `ros`, or its own node without transports."""
 
     def __init__(self, config: Recorder) -> None:
@@ -94,7 +94,7 @@ class RecorderInterface(Interface):
         self._must_subscribe = True  # the shared node may not have changed its topics yet
 
     def start_from(self, snapshot: Snapshot) -> None:
-        """Record a snapshot as the first command, so that a replay starts from it instead of the scenario's state."""
+        """Record a snapshot as the first command."""
         text = command_to_text(Restore(snapshot))
         self._put(COMMANDS, f'{{"tick": 0, "do": {text}}}', self._world.tick)
 

@@ -15,7 +15,6 @@ from mcap.records import Channel, Footer, Message, Metadata, Schema
 from mcap.stream_reader import CRCValidationError, StreamReader
 from zstandard import ZstdError  # a dependency of mcap
 
-import skerry.interfaces.recorder.commands  # noqa: F401  registers its commands as subclasses
 from skerry.core.errors import SkerryError
 from skerry.formats.yaml_documents import parse_document
 from skerry.interfaces.recorder.command_json import command_from_text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skerry.commands import AskController
+from skerry.commands import CallController
 from skerry.interfaces.ros.bridge.feature import BridgedRobot, Feature
 
 
@@ -13,5 +13,5 @@ class AbortFeature(Feature):
         kind = robot.robot.vehicle.config.controllers[part].kind
         row = robot.profile.controller(robot.vehicle, part, kind)
         if row.abort is not None:
-            topic, command = robot.topic(part, row.abort), AskController(robot.name, part, "abort", {})
+            topic, command = robot.topic(part, row.abort), CallController(robot.name, part, "abort", {})
             self.bus.subscribe(topic, "std_msgs/Empty", lambda message: self.context.send_command(topic, command))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from skerry.commands import AskController
+from skerry.commands import CallController
 from skerry.core.errors import SkerryError
 from skerry.interfaces.ros.bridge.feature import BridgedRobot, Feature
 from skerry.interfaces.ros.bridge.profile import CallRow
@@ -31,7 +31,7 @@ class ControllerCallFeature(Feature):
 
         def on_message(message: Message) -> None:
             arguments = {name: read(message) for name, read in readers.items()}
-            self.context.send_command(topic, AskController(robot.name, part, row.method, arguments))
+            self.context.send_command(topic, CallController(robot.name, part, row.method, arguments))
 
         self.bus.subscribe(topic, row.type, on_message)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skerry.commands import AskController
+from skerry.commands import CallController
 from skerry.control.dead_reckoning import Estimate
 from skerry.core.errors import SkerryError
 from skerry.interfaces.ros.bridge.context import BridgeContext
@@ -39,7 +39,7 @@ class DeadReckoningTopics:
         self._context, self._controller = context, robot.controllers[part]
         self._origin = context.world.scenario.robots[robot.name].pose.build().position
         self._odom, self._link = context.frames.add_estimate(robot.name, lambda: self._controller.estimate)
-        context.startup_commands.append(AskController(robot.name, part, "engage", {}))
+        context.startup_commands.append(CallController(robot.name, part, "engage", {}))
         functions: dict[str, Callable[[Estimate], Message | None]] = {
             "nav_msgs/msg/Odometry": self._odometry,
             "geographic_msgs/msg/GeoPoint": self._geodetic_position,

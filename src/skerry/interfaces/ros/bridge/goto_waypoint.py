@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from skerry.commands import AskController, GiveGoal
+from skerry.commands import CallController, GiveGoal
 from skerry.core.errors import SkerryError
 from skerry.interfaces.ros.bridge.context import BridgeContext
 from skerry.interfaces.ros.bridge.feature import BridgedRobot, Feature
@@ -86,7 +86,7 @@ class GotoWaypoint:
         def on_done(done: Any) -> None:
             goal.finish(GoalStatus.CANCELED)
 
-        self._inbox.put(AskController(self._robot.name, self._name, "give_up", {})).add_done_callback(on_done)
+        self._inbox.put(CallController(self._robot.name, self._name, "give_up", {})).add_done_callback(on_done)
 
     def on_due(self, tick: int) -> None:
         """Publish the remaining distance as feedback, or finish the goal."""

@@ -15,7 +15,7 @@ from functools import partial
 from math import degrees, radians
 from typing import Any, Final
 
-from skerry.commands import AskController
+from skerry.commands import CallController
 from skerry.core.errors import SkerryError
 from skerry.core.frames import heading_to_yaw, yaw_to_heading
 from skerry.interfaces.ros.bridge.context import BridgeContext
@@ -104,7 +104,7 @@ class SetpointTopics:
         context.schedule.add_timed(FunctionPublisher(topic, context.rate(REPEAT_FREQUENCY), repeat))
 
     def _command(self, method: str, **arguments: Any) -> Command:
-        return AskController(self._robot, self._part, method, arguments)
+        return CallController(self._robot, self._part, method, arguments)
 
     def _switch(self, target: Target, request: Message) -> Command:
         return self._command("enable" if request.data else "disable", name=target.setpoint)

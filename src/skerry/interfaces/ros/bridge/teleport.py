@@ -25,6 +25,6 @@ class TeleportFeature(Feature):
         def on_pose(message: Message) -> None:
             p, q = message.position, message.orientation
             pose = Pose([p.x, p.y, p.z], normalise([q.x, q.y, q.z, q.w]))
-            self.context.send_command(topic, Teleport(name, pose))
+            self.context.send_command(topic, Teleport.to(name, pose))
 
         self.bus.subscribe(topic, "geometry_msgs/Pose", on_pose)

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from skerry.commands import Teleport
 from skerry.core.errors import SkerryError, did_you_mean
-from skerry.core.frames import Pose
 from skerry.interfaces.ros.bridge.context import BridgeContext
 from skerry.interfaces.ros.bridge.feature import BridgedRobot, Feature
 from skerry.interfaces.ros.bridge.goto_waypoint import map_position
@@ -68,8 +67,7 @@ class WaypointMarkerFeature(Feature):
         east, north = self._position(message)
         center = (east, north, -float(message.travel_depth))
         if config.object is not None:
-            orientation = self.context.world.objects[config.object].pose.orientation
-            self.context.send_command(config.topic, Teleport(config.object, Pose(center, orientation)))
+            self.context.send_command(config.topic, Teleport(config.object, center))
             return
         radius = max(float(message.goal_tolerance), 0.0)
         angles = [2.0 * pi * k / CIRCLE for k in range(CIRCLE)]
