@@ -55,7 +55,7 @@ class Rope:
 
     @property
     def config(self) -> RopeConfig:
-        """Its settings."""
+        """Settings of the rope."""
         return self._binding.config
 
     @property

@@ -72,7 +72,7 @@ class BodyTree:
 
     @property
     def links(self) -> Parts:
-        """Its links by name."""
+        """Links by name."""
         return self.binding.links
 
     @property
@@ -130,7 +130,7 @@ class Robot(BodyTree):
 
     @property
     def joints(self) -> Parts:
-        """Its moving joints by name."""
+        """Moving joints by name."""
         return self.binding.joints
 
     @property
