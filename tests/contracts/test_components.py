@@ -224,17 +224,19 @@ def settings_of(family: Family, kind: str, folder: Path, **shared: Any) -> dict[
     return {"kind": kind, **shared, **texts}
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / "robot.urdf").write_text(RIG)
-    (tmp_path / "vehicle.yaml").write_text(PARTS)
-    write_stl(tmp_path / "ground.stl", box((20, 20, 2)))
-    np.savez(tmp_path / "currents.npz", x=[-9, 9], y=[-9, 9], u=[[0.1, 0.2], [0.3, 0.4]], v=[[0, 0], [0, 0]])
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a vehicle and the files that kinds read; no test changes them."""
+    folder = tmp_path_factory.mktemp("rig")
+    (folder / "robot.urdf").write_text(RIG)
+    (folder / "vehicle.yaml").write_text(PARTS)
+    write_stl(folder / "ground.stl", box((20, 20, 2)))
+    np.savez(folder / "currents.npz", x=[-9, 9], y=[-9, 9], u=[[0.1, 0.2], [0.3, 0.4]], v=[[0, 0], [0, 0]])
     projection = Projection(GeoReference(**REFERENCE))
     x, y = (projection.origin[k] + np.linspace(-15, 15, 31) for k in (0, 1))
     depths = -9 + 0.1 * np.add.outer(np.sin(y), np.cos(x))
-    np.savez(tmp_path / "depths.npz", heights=depths, x=x, y=y, crs=f"EPSG:{projection.epsg}")
-    return tmp_path
+    np.savez(folder / "depths.npz", heights=depths, x=x, y=y, crs=f"EPSG:{projection.epsg}")
+    return folder
 
 
 # ------------------------------------------------------------------------------------------------ the table

@@ -11,7 +11,7 @@ import pytest
 import skerry
 from skerry.formats.yaml_documents import read_document
 from skerry.scenario.loading import SHIPPED as SCENARIOS
-from skerry.scenario.loading import load_scenario, shipped_scenarios
+from skerry.scenario.loading import describe_shipped_scenarios, load_scenario, shipped_scenarios
 from skerry.scenario.vehicle import SHIPPED as VEHICLES
 from skerry.scenario.vehicle import shipped_vehicles
 from skerry.world import World
@@ -53,6 +53,7 @@ def test_a_shipped_scenario_loads_runs_and_stays_finite(load: Load, name: str) -
 @pytest.mark.parametrize("name", shipped_scenarios())
 def test_a_shipped_scenario_dumps_back_equal(name: str, tmp_path: Path) -> None:
     scenario = load_scenario(name).scenario
+    assert scenario.description == describe_shipped_scenarios()[name] != ""
     path = tmp_path / "dump.yaml"
     path.write_text(scenario.dump(), encoding="utf-8")
     assert load_scenario(path).scenario == scenario

@@ -569,3 +569,29 @@ def test_robots_and_objects_come_and_go_by_service() -> None:
 
 def _request(bus: Any, **values: Any) -> Any:
     return bus.codec.make("skerry_msgs/srv/Spawn_Request", **values)
+
+
+@pytest.mark.parametrize(
+    ("around", "kinds", "expected"),
+    [
+        (None, [], "humble"),
+        ("jazzy", [], "humble"),  # a recording does not depend on the environment
+        (None, ["dds"], "humble"),
+        ("jazzy", ["dds"], "jazzy"),
+        ("kilted", ["zenoh", "rosbridge"], "jazzy"),
+        ("noetic", ["dds"], "humble"),
+        ("noetic", ["endpoint"], "noetic"),
+        ("dashing", ["endpoint"], "humble"),
+        (None, ["tcpros"], "noetic"),
+        ("jazzy", ["tcpros", "rosbridge"], "noetic"),
+    ],
+)
+def test_the_distribution_is_that_of_the_environment_where_transports_can_be_of_it(
+    monkeypatch: pytest.MonkeyPatch, around: str | None, kinds: list[str], expected: str
+) -> None:
+    monkeypatch.delenv("ROS_DISTRO", raising=False)
+    if around is not None:
+        monkeypatch.setenv("ROS_DISTRO", around)
+    transports = {kind: {"kind": kind} for kind in kinds}
+    assert Ros(transports=transports).distribution == expected
+    assert Ros(transports=transports, distribution="jazzy").distribution == "jazzy"

@@ -131,46 +131,38 @@ def test_above_the_surface_the_answer_is_that_of_the_water_right_below_it(grid: 
 
 
 @pytest.fixture(scope="module")
-def wander() -> Callable[..., tuple[Array, Array]]:
-    """Return a Gauss–Markov current at 20 000 times, a tenth of the correlation time apart, and its acceleration."""
-
-    def run(seed: int, harmonics: int = 64, name: str = "it") -> tuple[Array, Array]:
-        settings = {"mean": [0.3, -0.1, 0.0], "sigma": [0.1, 0.05, 0.0], "correlation_time": 50.0}
-        water = sea({name: {"kind": "gauss_markov", **settings, "seed": seed, "harmonics": harmonics}})
-        samples = [water.sample([0, 0, -5], 5.0 * k) for k in range(20_000)]
-        return np.array([s.velocity for s in samples]), np.array([s.acceleration for s in samples])
-
-    return run
+def wander() -> Array:
+    """Return a Gauss–Markov current at 20 000 times, a tenth of the correlation time apart."""
+    settings = {"mean": [0.3, -0.1, 0.0], "sigma": [0.1, 0.05, 0.0], "correlation_time": 50.0}
+    water = sea({"it": {"kind": "gauss_markov", **settings, "seed": 5, "harmonics": 64}})
+    return np.array([water.sample([0, 0, -5], 5.0 * k).velocity for k in range(20_000)])
 
 
-def test_a_gauss_markov_current_has_its_mean_deviation_and_correlation(wander: Any) -> None:
+def test_a_gauss_markov_current_has_its_mean_deviation_and_correlation(wander: Array) -> None:
     """Autocorrelation exp(−τ/T), over 2000 T.
 
     The deviation is Σ a²/2 = σ² by construction, so only the finite run and the number of harmonics leave errors: the
     standard error of a mean of 2000 T is σ √(2/2000) = 0.03 σ, and the correlation of N = 64 midpoints errs by less
     than 2 % up to 3 T. The limits are about three times that.
     """
-    found, _ = wander(5)
-    np.testing.assert_allclose(found.mean(axis=0), [0.3, -0.1, 0.0], atol=0.01)
-    np.testing.assert_allclose(found.std(axis=0), [0.1, 0.05, 0.0], rtol=0.05, atol=1e-12)
+    np.testing.assert_allclose(wander.mean(axis=0), [0.3, -0.1, 0.0], atol=0.01)
+    np.testing.assert_allclose(wander.std(axis=0), [0.1, 0.05, 0.0], rtol=0.05, atol=1e-12)
     for axis in range(2):
-        x = found[:, axis] - found[:, axis].mean()
+        x = wander[:, axis] - wander[:, axis].mean()
         for lag in (2, 5, 10, 20, 30):
             assert (x[lag:] * x[:-lag]).mean() / x.var() == pytest.approx(np.exp(-lag / 10), abs=0.06)
 
 
-def test_the_values_of_a_gauss_markov_current_are_normal(wander: Any) -> None:
+def test_the_values_of_a_gauss_markov_current_are_normal(wander: Array) -> None:
     """Shares within 1, 2 and 3 σ: 68.3, 95.4 and 99.7 %; some 1000 independent values leave 1.5 % on the first."""
-    found, _ = wander(5)
-    x = (found[:, 0] - 0.3) / 0.1
+    x = (wander[:, 0] - 0.3) / 0.1
     for sigmas, share in ((1, 0.683), (2, 0.954), (3, 0.997)):
         assert (np.abs(x) < sigmas).mean() == pytest.approx(share, abs=0.045)
 
 
-def test_the_axes_of_a_gauss_markov_current_are_independent(wander: Any) -> None:
+def test_the_axes_of_a_gauss_markov_current_are_independent(wander: Array) -> None:
     """Two sets of 64 random phases: their correlation is of the order of √(1/2N) = 0.09; three times that."""
-    found, _ = wander(5)
-    assert abs(np.corrcoef(found[:, 0], found[:, 1])[0, 1]) < 0.27
+    assert abs(np.corrcoef(wander[:, 0], wander[:, 1])[0, 1]) < 0.27
 
 
 def test_the_rate_of_change_of_a_gauss_markov_current_is_its_derivative() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -422,8 +422,11 @@ def test_closed_volume_gives_the_volume() -> None:
 
 vectors = st.tuples(*[st.floats(-10, 10)] * 3)
 scales = st.tuples(*[st.floats(0.1, 10) | st.floats(-10, -0.1)] * 3)
+A_FEW = settings(max_examples=25)
+"""Identities of smooth functions need few examples each."""
 
 
+@A_FEW
 @given(vectors, vectors, scales)
 def test_transformed_solids_keep_their_outside_and_scale_their_volume(
     position: tuple[float, float, float], turn: tuple[float, float, float], scale: tuple[float, float, float]
@@ -437,6 +440,7 @@ def test_transformed_solids_keep_their_outside_and_scale_their_volume(
     assert centroid(mesh) == pytest.approx(expected, abs=1e-9)
 
 
+@A_FEW
 @given(vectors, vectors)
 def test_inertia_turns_with_the_mesh_and_does_not_depend_on_its_position(
     position: tuple[float, float, float], turn: tuple[float, float, float]

@@ -3,11 +3,12 @@
 import json
 import struct
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rosbags.typesys import Stores, get_typestore
 
@@ -30,6 +31,11 @@ ALL = [
 ]
 
 
+A_FEW = settings(max_examples=25)
+"""A message draws dozens of values, so few messages cover many values."""
+
+
+@cache
 def values_of(kind: FieldType) -> st.SearchStrategy[Any]:
     """Values of one field."""
     if kind.array:
@@ -50,6 +56,7 @@ def values_of(kind: FieldType) -> st.SearchStrategy[Any]:
     return st.integers(low, high - 1)
 
 
+@cache
 def messages(name: str) -> st.SearchStrategy[Any]:
     """Messages of a type."""
     fields = CODEC.type_store.message(name).fields
@@ -70,6 +77,7 @@ def test_every_message_comes_back_from_all_three_forms(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(FAST_ENCODERS))
+@A_FEW
 @given(data=st.data())
 def test_a_template_gives_the_bytes_that_rosbags_gives(name: str, data: st.DataObject) -> None:
     message = data.draw(messages(name))
@@ -77,6 +85,7 @@ def test_a_template_gives_the_bytes_that_rosbags_gives(name: str, data: st.DataO
 
 
 @pytest.mark.parametrize("name", ["nav_msgs/msg/Odometry", "sensor_msgs/msg/CameraInfo", "smarc_msgs/msg/DVL"])
+@A_FEW
 @given(data=st.data())
 def test_messages_come_back_whole(name: str, data: st.DataObject) -> None:
     message = data.draw(messages(name))
@@ -152,6 +161,7 @@ def test_junk_is_a_message_or_refused(name: str, junk: bytes) -> None:
 
 
 @pytest.mark.parametrize("name", ["sensor_msgs/msg/JointState", "nav_msgs/msg/Path", "sensor_msgs/msg/CameraInfo"])
+@A_FEW
 @given(data=st.data())
 def test_bytes_of_either_order_are_read_as_rosbags_wrote_them(name: str, data: st.DataObject) -> None:
     message = data.draw(messages(name))

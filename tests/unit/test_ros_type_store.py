@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from rosbags.typesys import Stores, get_typestore
 
 from skerry.core.errors import SkerryError, UnknownName
-from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.messages.type_store import TypeStore
 from skerry.interfaces.ros.messages.types import FieldType, parse_action, parse_message, parse_service
 
@@ -166,29 +165,3 @@ def test_a_text_that_is_no_definition_is_refused_in_words(text: str) -> None:
     for parse, name in ((parse_message, "a/msg/B"), (parse_service, "a/srv/B"), (parse_action, "a/action/B")):
         with suppress(SkerryError):
             parse(text, name, "here")
-
-
-@pytest.mark.parametrize(
-    ("around", "kinds", "expected"),
-    [
-        (None, [], "humble"),
-        ("jazzy", [], "humble"),  # a recording does not depend on the environment
-        (None, ["dds"], "humble"),
-        ("jazzy", ["dds"], "jazzy"),
-        ("kilted", ["zenoh", "rosbridge"], "jazzy"),
-        ("noetic", ["dds"], "humble"),
-        ("noetic", ["endpoint"], "noetic"),
-        ("dashing", ["endpoint"], "humble"),
-        (None, ["tcpros"], "noetic"),
-        ("jazzy", ["tcpros", "rosbridge"], "noetic"),
-    ],
-)
-def test_the_distribution_is_that_of_the_environment_where_transports_can_be_of_it(
-    monkeypatch: pytest.MonkeyPatch, around: str | None, kinds: list[str], expected: str
-) -> None:
-    monkeypatch.delenv("ROS_DISTRO", raising=False)
-    if around is not None:
-        monkeypatch.setenv("ROS_DISTRO", around)
-    transports = {kind: {"kind": kind} for kind in kinds}
-    assert Ros(transports=transports).distribution == expected
-    assert Ros(transports=transports, distribution="jazzy").distribution == "jazzy"

@@ -16,7 +16,7 @@ from skerry.core.meshes import box
 from skerry.formats.mesh_files import write_stl
 from skerry.formats.yaml_documents import parse_document
 from skerry.scenario import Scenario, find_scenario, load_scenario
-from skerry.scenario.loading import LoadedScenario, describe_shipped_scenarios, shipped_scenarios
+from skerry.scenario.loading import LoadedScenario, shipped_scenarios
 from skerry.scenario.merging import merge
 from skerry.scenario.schema import RobotConfig
 from skerry.scenario.vehicle import SHIPPED, shipped_vehicles
@@ -211,13 +211,6 @@ def test_a_dump_is_plain_yaml_for_everybody(everything: Path) -> None:
     text = load_scenario(everything).scenario.dump()
     assert yaml.safe_load(text) == parse_document(text, "dump").data
     assert yaml.safe_load(text)["step"] == "7/1000"
-
-
-@pytest.mark.parametrize("name", shipped_scenarios())
-def test_every_shipped_scenario_dumps_and_loads_back_equal(name: str, tmp_path: Path) -> None:
-    scenario = load_scenario(name).scenario
-    assert scenario.description == describe_shipped_scenarios()[name] != ""
-    assert load_scenario(write(tmp_path / "s.yaml", scenario.dump())).scenario == scenario
 
 
 @pytest.mark.parametrize(

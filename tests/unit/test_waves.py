@@ -61,8 +61,8 @@ def linear_theory(
 def test_sine_and_cosine_are_those_of_numpy_to_1e_12() -> None:
     """The polynomials' own error: 8e-13 for the sine, 8e-14 for the cosine."""
     turns = np.linspace(-0.5, 0.5, 20_001)
-    assert np.array([cosine(q) for q in turns]) == pytest.approx(np.cos(2 * np.pi * turns), rel=0, abs=1e-12)
-    assert np.array([sine(q) for q in turns]) == pytest.approx(np.sin(2 * np.pi * turns), rel=0, abs=1e-12)
+    np.testing.assert_allclose(np.array([cosine(q) for q in turns]), np.cos(2 * np.pi * turns), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(np.array([sine(q) for q in turns]), np.sin(2 * np.pi * turns), rtol=0, atol=1e-12)
 
 
 def test_angles_of_any_size_are_wrapped_to_half_a_turn() -> None:
@@ -77,7 +77,7 @@ def test_the_decay_is_numpys_exponential_to_3e_12_however_deep() -> None:
     """Taylor's series of degree 6 of x/64, squared six times; below e^-30 the result is 1e-13."""
     depths = -np.concatenate([np.linspace(0, 1, 2001), np.linspace(0, 60, 6001), [1e3, 1e9, np.inf]])
     found = np.array([decay(x) for x in depths])
-    assert found == pytest.approx(np.exp(depths), rel=0, abs=3e-12)
+    np.testing.assert_allclose(found, np.exp(depths), rtol=0, atol=3e-12)
     assert decay(0.0) == 1.0
     assert found.min() > 0
 
@@ -96,7 +96,9 @@ def test_the_sea_is_linear_theory_to_1e_10(count: int, depth: float | None) -> N
             found = water.sample(points, time)
             expected = linear_theory(water.waves, points, time, depth)
             for name, value in zip(("height", "slope", "velocity", "acceleration"), expected, strict=True):
-                assert getattr(found, name) == pytest.approx(value, rel=0, abs=1e-10), (name, time, away)
+                np.testing.assert_allclose(
+                    getattr(found, name), value, rtol=0, atol=1e-10, err_msg=f"{name} at {time} s, {away} m"
+                )
 
 
 @pytest.mark.parametrize("depth", [None, 12.0])
@@ -119,9 +121,11 @@ def test_the_pressure_is_that_of_linear_theory(depth: float | None) -> None:
     share = np.exp(k * below) if depth is None else np.cosh(k * (below + depth)) / np.cosh(k * depth)
     head = -z + (c * share) @ waves.amplitude
     under = z < eta
-    assert water.sample(points, 5.0).pressure[under] / (1025.0 * G) == pytest.approx(head[under], rel=0, abs=1e-10)
+    np.testing.assert_allclose(
+        water.sample(points, 5.0).pressure[under] / (1025.0 * G), head[under], rtol=0, atol=1e-10
+    )
     points[:, 2] = eta
-    assert water.sample(points, 5.0).pressure == pytest.approx(np.zeros(50), abs=1e-6)
+    np.testing.assert_allclose(water.sample(points, 5.0).pressure, np.zeros(50), rtol=0, atol=1e-6)
 
 
 def test_the_level_lifts_everything() -> None:
@@ -130,9 +134,9 @@ def test_the_level_lifts_everything() -> None:
     for depth in (None, 15.0):
         low = sea(depth=depth).sample(points, 5.0)
         high = sea(depth=depth, level=3.25).sample(points + np.array([0, 0, 3.25]), 5.0)
-        assert high.height == pytest.approx(low.height + 3.25, rel=0, abs=1e-13)
+        np.testing.assert_allclose(high.height, low.height + 3.25, rtol=0, atol=1e-13)
         for name in ("slope", "velocity", "acceleration"):
-            assert getattr(high, name) == pytest.approx(getattr(low, name), rel=0, abs=1e-12)
+            np.testing.assert_allclose(getattr(high, name), getattr(low, name), rtol=0, atol=1e-12)
 
 
 def test_what_is_not_needed_is_not_given_and_changes_nothing_else() -> None:
@@ -161,8 +165,8 @@ def test_a_point_has_the_same_sea_alone_and_among_others() -> None:
     water, points = sea(components=200), np.random.default_rng(2).uniform(-20, 0, (67, 3))
     together = water.sample(points, 3.0)
     alone = [water.sample(point, 3.0) for point in points]
-    assert together.height == pytest.approx(np.array([one.height for one in alone]), rel=0, abs=1e-13)
-    assert together.velocity == pytest.approx(np.array([one.velocity for one in alone]), rel=0, abs=1e-13)
+    np.testing.assert_allclose(together.height, np.array([one.height for one in alone]), rtol=0, atol=1e-13)
+    np.testing.assert_allclose(together.velocity, np.array([one.velocity for one in alone]), rtol=0, atol=1e-13)
 
 
 def test_above_the_surface_is_the_water_right_below() -> None:
@@ -173,7 +177,7 @@ def test_above_the_surface_is_the_water_right_below() -> None:
     at[:, 2] = water.sample(points, 3.0).height
     for above in (0.0, 0.1, 50.0):
         found = water.sample(at + np.array([0, 0, above]), 3.0)
-        assert found.velocity == pytest.approx(water.sample(at, 3.0).velocity, rel=0, abs=1e-13)
+        np.testing.assert_allclose(found.velocity, water.sample(at, 3.0).velocity, rtol=0, atol=1e-13)
 
 
 def test_a_bottom_that_a_trough_lays_bare_still_gives_finite_answers() -> None:
@@ -215,7 +219,7 @@ def test_the_components_have_the_spectrums_height_and_zero_crossing_period(gamma
     assert found[0] == pytest.approx(2.0**2 / 16, rel=1e-14)
     assert found[2] / found[0] == pytest.approx(moments[2] / moments[0], rel=1e-6)
     assert 1.0 <= (found[1] / found[0]) / (moments[1] / moments[0]) < 1.01
-    endless = np.linspace(0.2 * peak, 60 * peak, 4_000_001)
+    endless = np.geomspace(0.2 * peak, 60 * peak, 40_001)
     whole = jonswap(endless, 2.0, peak, gamma)
     period = np.sqrt(np.trapezoid(whole, endless) / np.trapezoid(whole * endless**2, endless))
     assert np.sqrt(found[0] / found[2]) == pytest.approx(period, rel=0.025)  # the tail beyond has 4 % of m₂
@@ -292,7 +296,7 @@ def test_without_spreading_all_waves_travel_towards_the_heading() -> None:
     waves = sea(spreading=None, heading_deg=120.0).waves
     assert waves is not None
     angle = np.arctan2(waves.wavenumber[:, 1], waves.wavenumber[:, 0])
-    assert angle == pytest.approx(np.full(64, np.radians(-30.0)), abs=1e-12)
+    np.testing.assert_allclose(angle, np.full(64, np.radians(-30.0)), rtol=0, atol=1e-12)
 
 
 def test_a_regular_wave_has_its_height_period_heading_and_phase() -> None:
@@ -323,7 +327,9 @@ def test_the_components_alone_draw_the_sea() -> None:
     points = np.random.default_rng(5).uniform(-300, 300, (400, 3))
     for time in (0.0, 71.3):
         angle = points[:, :2] @ waves.wavenumber.T - waves.frequency * time + waves.phase
-        assert water.sample(points, time).height == pytest.approx(np.cos(angle) @ waves.amplitude, rel=0, abs=1e-12)
+        np.testing.assert_allclose(
+            water.sample(points, time).height, np.cos(angle) @ waves.amplitude, rtol=0, atol=1e-12
+        )
 
 
 def test_a_flat_sea_has_no_waves_to_draw() -> None:
@@ -365,7 +371,7 @@ def test_a_tide_is_the_sum_of_its_constituents_everywhere() -> None:
         found = water.sample(points, time)
         turns = [(a, time / (t * 3600.0) - p / 360.0) for a, t, p in parts]
         expected = 0.25 + sum(a * np.cos(2 * np.pi * q) for a, q in turns)
-        assert found.height == pytest.approx(np.full(20, expected), rel=0, abs=1e-11)
+        np.testing.assert_allclose(found.height, np.full(20, expected), rtol=0, atol=1e-11)
         for value in (found.slope, found.velocity, found.acceleration):
             assert not value.any()
     assert water.waves is None
