@@ -7,7 +7,7 @@ import logging
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from functools import partial
 from math import ceil, inf, isfinite
@@ -16,6 +16,7 @@ from typing import Any, Final, Self
 
 from skerry.core.errors import PhysicsDiverged, SkerryError, did_you_mean
 from skerry.parts.interface import Command, Interface, ReadingBatch, ReadingBatches
+from skerry.parts.readings import Readings
 from skerry.scenario import Scenario
 from skerry.world import World
 
@@ -131,9 +132,7 @@ class Runner:
         self._initial_snapshot = world.snapshot()
         self._slice = TIME_SLICE  # simulated time per loop, s, at full speed; adapted to take TIME_SLICE of wall time
         self._anchor = (0.0, 0.0)  # wall time and simulated time at which the pacing started
-        self._new_readings: list[ReadingBatch] = []
-        # Growing batches of readings that arrive one by one: ticks and readings by (robot, sensor).
-        self._single_readings: dict[tuple[str, str], tuple[list[int], list[Any]]] = {}
+        self._new_readings: dict[tuple[str, str], tuple[list[int], list[Readings[Any]]]] = {}  # by (robot, sensor)
         self._subscriptions: list[frozenset[tuple[str, str]]] = []
         self._delivering: frozenset[tuple[str, str]] = frozenset()
         self._changes = world.changes
@@ -316,7 +315,7 @@ class Runner:
         """Serve the interfaces while the run is paused: readings for new subscriptions, and the changed world."""
         self._update_subscriptions()
         for robot, sensor in self._delivering:
-            self.world.robots[robot].sensors[sensor].measure_if_due()
+            self.world.robots[robot].sensors[sensor].measure_latest()
             self.world.robots[robot].sensors[sensor].poll()
         readings = self._take_readings()
         for interface in self.interfaces.values():
@@ -358,22 +357,20 @@ class Runner:
             self.world.robots[robot].sensors[sensor].deliver = None
         self._delivering, self._subscriptions = frozenset(), []
 
-    def _collect(self, robot: str, sensor: str, ticks: Sequence[int], readings: Sequence[Any]) -> None:
-        if len(ticks) > 1:
-            self._single_readings.pop((robot, sensor), None)
-            self._new_readings.append(ReadingBatch(robot, sensor, ticks, readings))
-            return
-        batch = self._single_readings.get((robot, sensor))
-        if batch is None:
-            batch = self._single_readings[robot, sensor] = ([], [])
-            self._new_readings.append(ReadingBatch(robot, sensor, *batch))
-        batch[0].append(ticks[0])
-        batch[1].append(readings[0])
+    def _collect(self, robot: str, sensor: str, ticks: list[int], readings: Readings[Any]) -> None:
+        known, parts = self._new_readings.setdefault((robot, sensor), ([], []))
+        known += ticks
+        parts.append(readings)
 
     def _take_readings(self) -> ReadingBatches:
-        """Return the readings since the last call, and start a new list."""
-        readings, self._new_readings, self._single_readings = ReadingBatches(self._new_readings), [], {}
-        return readings
+        """Return the readings since the last call, and start a new collection."""
+        collected, self._new_readings = self._new_readings, {}
+        return ReadingBatches(
+            [
+                ReadingBatch(robot, sensor, ticks, Readings.concat(parts))
+                for (robot, sensor), (ticks, parts) in collected.items()
+            ]
+        )
 
     def _set_anchor(self) -> None:
         self._anchor = (time.perf_counter(), self.world.time)

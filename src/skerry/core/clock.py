@@ -134,6 +134,10 @@ class Rate:
         """Return the first tick after this one at which the event is due."""
         return -(-(self.count(tick) + 1) * self._denominator // self._numerator)
 
+    def last_due(self, tick: int) -> int:
+        """Return the last tick, up to and including this one, at which the event is due."""
+        return -(-self.count(tick) * self._denominator // self._numerator)
+
     def count(self, tick: int) -> int:
         """Return how often the event was due up to and including this tick, without the one at tick 0."""
         return tick * self._numerator // self._denominator

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skerry.core.errors import SkerryError
+from skerry.core.units import unit
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -198,8 +199,8 @@ def wrap_degrees(degrees: Array) -> Array:
 class Pose:
     """Pose of an inner frame in an outer frame: p_outer = position + orientation · p_inner."""
 
-    position: Array
-    orientation: Array
+    position: Array = unit("m")
+    orientation: Array = unit("")
 
     def __init__(self, position: ArrayLike, orientation: ArrayLike) -> None:
         object.__setattr__(self, "position", _read_only(position, (3,)))
@@ -245,8 +246,8 @@ class Pose:
 class Twist:
     """Linear and angular velocity, m/s and rad/s, both in the axes of the same frame."""
 
-    linear: Array
-    angular: Array
+    linear: Array = unit("m/s")
+    angular: Array = unit("rad/s")
 
     def __init__(self, linear: ArrayLike, angular: ArrayLike) -> None:
         object.__setattr__(self, "linear", _read_only(linear, (3,)))

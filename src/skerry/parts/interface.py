@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Protocol
 from skerry.core.config import Family
 from skerry.parts.component import Component, ComponentConfig
 from skerry.parts.observer import Observer
+from skerry.parts.readings import Readings
 
 INTERFACES = Family("interfaces", "skerry.interfaces", folders=True)
 
@@ -28,12 +29,12 @@ class SensorReading:
 
 @dataclass(frozen=True, slots=True)
 class ReadingBatch:
-    """Readings of one sensor at several ticks, in order; None where nothing was measured."""
+    """Readings of one sensor at several ticks, in order."""
 
     robot: str
     sensor: str
     ticks: Sequence[int]
-    readings: Sequence[Any]
+    readings: Readings[Any]
 
 
 class ReadingBatches(Sequence[SensorReading]):

@@ -6,11 +6,9 @@ A sensor has no timer, topic or socket. The world decides when a sensor is evalu
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import cached_property
-from types import SimpleNamespace
-from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +20,7 @@ from skerry.core.frames import Pose, Twist
 from skerry.core.geo import Projection
 from skerry.core.noise import Noise
 from skerry.parts.component import Component, ComponentConfig, Mount
+from skerry.parts.readings import Readings
 
 SENSORS = Family("sensors", "skerry.sensors")
 
@@ -124,43 +123,6 @@ class SampleView(Protocol):
     def contacts(self, link: str | None = None) -> list[ContactPoint]: ...
 
 
-class Sensor(Component, Generic[Reading]):
-    """Base class of sensors. The world owns the rate, the schedule and the delivery of readings.
-
-    Attributes:
-        execution: When the sensor is evaluated.
-            "now": The world stops at every due tick and calls `measure` with the live state.
-            "batch": The world does not stop. It keeps samples and calls `measure` for them later; a `BatchSensor`
-            gets all pending samples in one call.
-            "thread": As "batch", but each sample is measured in a worker thread. For sensors that need milliseconds.
-            "batch" and "thread" sensors may use only motions, joints, water, terrain and rays of a sample, and what
-            they declare in `needs`.
-        needs: Further data that must be kept with each sample: "contacts" or "power".
-        is_stateful: Whether readings depend on earlier samples. If so, `update` is called at every due tick, before
-            `measure`, even when no reading is requested.
-    """
-
-    execution: Execution = "now"
-    needs: frozenset[str] = frozenset()
-    is_stateful: bool = False
-
-    def update(self, sample: SampleView) -> None:
-        """Update the internal state with the sample of a due tick. Called only if `is_stateful`."""
-        return
-
-    def trigger(self) -> None:
-        """Trigger the alarm that this sensor watches for, for example a leak.
-
-        Raises:
-            SkerryError: The sensor has no alarm.
-        """
-        raise SkerryError("this sensor has no trigger; only alarm sensors such as `leak` can be triggered")
-
-    @abstractmethod
-    def measure(self, sample: SampleView, noise: Noise) -> Reading | None:
-        """Return the reading for one sample, or None if nothing was measured."""
-
-
 class SensorView(Protocol):
     """Several samples of one robot in the order of time: `SampleView` with one row per sample.
 
@@ -171,12 +133,14 @@ class SensorView(Protocol):
         contacts: Contact points by row; rows without contacts are missing. Only for sensors with "contacts" in `needs`.
         rays: A `RayCasterBatch` of all samples.
         at: The `SampleView` of one row, for values that have no array form. Valid until the next call of `at`.
+        rows: A view of one row.
     """
 
+    def __len__(self) -> int: ...
     @property
     def ticks(self) -> NDArray[np.int64]: ...
     @property
-    def times(self) -> list[float]: ...
+    def times(self) -> NDArray[np.float64]: ...
     @property
     def step(self) -> float: ...
     @property
@@ -199,6 +163,7 @@ class SensorView(Protocol):
     @property
     def rays(self) -> Any: ...
     def at(self, row: int) -> SampleView: ...
+    def rows(self, row: int) -> SensorView: ...
 
 
 class SingleSensorView:
@@ -207,7 +172,10 @@ class SingleSensorView:
     def __init__(self, sample: SampleView) -> None:
         self._sample = sample
         self.ticks = np.array([sample.tick])
-        self.times = [sample.time]
+        self.times = np.array([sample.time])
+
+    def __len__(self) -> int:
+        return 1
 
     @property
     def step(self) -> float:
@@ -263,128 +231,70 @@ class SingleSensorView:
     def at(self, row: int) -> SampleView:
         return self._sample
 
+    def rows(self, row: int) -> SensorView:
+        return self
 
-class Readings(Sequence[Reading]):
-    """Batch of readings of one sensor, in the order of time. `readings[i]` builds reading i on access.
 
-    Args:
-        count: Number of readings.
-        make: Builds the reading of a row.
-        columns: Returns all readings as arrays. None if the sensor has no array form.
-        valid: (count,) mask of rows with a reading; `readings[i]` is None elsewhere. None if all rows are valid.
-        batch_key: Batches with equal keys may be joined by `concat`.
+class Sensor(Component, Generic[Reading]):
+    """Base class of sensors. The world owns the rate, the schedule and the delivery of readings.
+
+    A sensor samples at its own due ticks from the start, whether or not its readings are used. A reading depends only
+    on the sample of its due tick, on the noise of that tick and, if `is_stateful`, on all earlier samples.
+
+    Attributes:
+        execution: When the sensor is evaluated.
+            "now": The world stops at every due tick and calls `measure` with the live state.
+            "batch": The world does not stop. It keeps samples and calls `measure` for many of them later.
+            "thread": As "batch", but each sample is measured in a worker thread. For sensors that need milliseconds.
+            "batch" and "thread" sensors may use only motions, joints, water, terrain and rays of a sample, and what
+            they declare in `needs`.
+        needs: Further data that must be kept with each sample: "contacts" or "power".
+        is_stateful: Whether readings depend on earlier samples. Such a sensor is measured at every due tick, even if
+            its readings are not used.
+        max_batch: Largest number of samples per call of `measure`; lower it if each sample needs much memory.
     """
 
-    def __init__(
-        self,
-        count: int,
-        make: Callable[[int], Reading],
-        columns: Callable[[], ReadingColumns] | None = None,
-        valid: NDArray[np.bool_] | None = None,
-        batch_key: Hashable = None,
-    ) -> None:
-        self.batch_key = batch_key
-        self._count = count
-        self._make = make
-        self.columns = columns
-        self.valid = valid
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __getitem__(self, row: Any) -> Any:
-        if not 0 <= row < self._count:
-            raise IndexError(f"index {row} is outside this batch of {self._count} readings")
-        return self._make(row) if self.valid is None or self.valid[row] else None
-
-    def take(self, rows: Sequence[int]) -> Readings[Reading]:
-        """Return the readings of the given rows, in that order."""
-        return SelectedReadings(self, rows)
-
-    @staticmethod
-    def concat(parts: Sequence[Readings[Any]]) -> Readings[Any]:
-        """Return the readings of all parts as one batch. The parts must have equal batch keys."""
-        selected = [part for part in parts if isinstance(part, SelectedReadings)]
-        if len(selected) == len(parts):  # one selection from the joined sources is faster than joining selections
-            before = np.cumsum([0, *(len(part.source) for part in selected)]).tolist()
-            rows = [first + row for first, part in zip(before, selected, strict=False) for row in part.rows]
-            return Readings.concat([part.source for part in selected]).take(rows)
-
-        def make(row: int) -> Any:
-            for part in parts:
-                if row < len(part):
-                    return part[row]
-                row -= len(part)
-
-        columns = [part.columns for part in parts if part.columns is not None]
-        valid = [np.ones(len(part), np.bool_) if part.valid is None else part.valid for part in parts]
-        return Readings(
-            sum(map(len, parts)),
-            make,
-            (lambda: ReadingColumns.concat([get() for get in columns])) if len(columns) == len(parts) else None,
-            None if all(part.valid is None for part in parts) else np.concatenate(valid),
-            parts[0].batch_key,
-        )
-
-
-class SelectedReadings(Readings[Reading]):
-    """Selected rows of another batch of readings."""
-
-    def __init__(self, source: Readings[Reading], rows: Sequence[int]) -> None:
-        self.source, self.rows = source, rows
-        columns, valid = source.columns, source.valid
-        super().__init__(
-            len(rows),
-            lambda row: source._make(rows[row]),
-            None if columns is None else lambda: columns().take(rows),
-            None if valid is None else valid[list(rows)],
-        )
-
-
-class ReadingColumns(SimpleNamespace):
-    """Readings as columns: one array per field with one entry per reading, or nested `ReadingColumns`.
-
-    Args:
-        same: Fields that have the same value in all readings of a sensor; stored once.
-        each: Fields with one entry per reading.
-    """
-
-    def __init__(self, same: Mapping[str, Any] | None = None, **each: Any) -> None:
-        super().__init__(**each, **(same or {}))
-        self._same, self._each = same, each
-
-    def take(self, rows: Sequence[int]) -> ReadingColumns:
-        """Return the columns of the given rows, in that order."""
-        index = np.asarray(rows)
-        each = {
-            name: value.take(rows) if isinstance(value, ReadingColumns) else np.asarray(value)[index]
-            for name, value in self._each.items()
-        }
-        return ReadingColumns(self._same, **each)
-
-    @staticmethod
-    def concat(parts: Sequence[ReadingColumns]) -> ReadingColumns:
-        """Return the rows of all parts, which must come from the same sensor."""
-        each = {}
-        for name, value in parts[0]._each.items():
-            values = [part._each[name] for part in parts]
-            each[name] = ReadingColumns.concat(values) if isinstance(value, ReadingColumns) else np.concatenate(values)
-        return ReadingColumns(parts[0]._same, **each)
-
-
-class BatchSensor(Sensor[Reading]):
-    """Sensor that evaluates all pending samples in one call."""
-
-    execution: Execution = "batch"
+    execution: Execution = "now"
+    needs: frozenset[str] = frozenset()
+    is_stateful: bool = False
     max_batch: int = 1 << 30
-    """Largest number of samples per call; lower it if each sample needs much memory."""
+
+    @classmethod
+    def reading_type(cls) -> type[Any]:
+        """Return the dataclass of the readings, which the class declares as `Sensor[SomeReading]`.
+
+        Raises:
+            SkerryError: The class does not declare it.
+        """
+        for ancestor in cls.__mro__:
+            for base in vars(ancestor).get("__orig_bases__", ()):
+                for argument in get_args(base):
+                    if is_dataclass(argument) and isinstance(argument, type):
+                        return argument
+        raise SkerryError(f"{cls.__name__} does not declare its readings; write `class {cls.__name__}(Sensor[…])`")
+
+    def trigger(self) -> None:
+        """Trigger the alarm that this sensor watches for, for example a leak.
+
+        Raises:
+            SkerryError: The sensor has no alarm.
+        """
+        raise SkerryError("this sensor has no trigger; only alarm sensors such as `leak` can be triggered")
 
     @abstractmethod
-    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Sequence[Reading | None]:
-        """Return one reading per sample, or None where nothing was measured."""
+    def measure(self, view: SensorView, noise: Noise) -> Readings[Reading]:
+        """Return one reading per sample of the view. `valid` of the readings is false where nothing was measured."""
 
-    def measure(self, sample: SampleView, noise: Noise) -> Reading | None:
-        return self.measure_batch(SingleSensorView(sample), noise)[0]
+
+class SimpleSensor(Sensor[Reading]):
+    """Base class of sensors that measure one sample at a time."""
+
+    def measure(self, view: SensorView, noise: Noise) -> Readings[Reading]:
+        return Readings.of(self.reading_type(), [self.measure_one(view.at(row), noise) for row in range(len(view))])
+
+    @abstractmethod
+    def measure_one(self, sample: SampleView, noise: Noise) -> Reading | None:
+        """Return the reading for one sample, or None if nothing was measured."""
 
 
 class SensorConfig(ComponentConfig, Mount):

@@ -150,7 +150,6 @@ class Engine:
         worlds: Sequence[int] | None = None,
         sample_steps: Sequence[int] = (),
         first_row: int = 0,
-        keep_userdata: bool = True,
         tick: int = 0,
     ) -> dict[int, SkerryError]:
         """Step the given worlds, all by default.
@@ -164,7 +163,6 @@ class Engine:
             sample_steps: steps, in increasing order, after which the state is copied into `sample_log`. Only for a
                 single world.
             first_row: row of `sample_log` for the first of these samples.
-            keep_userdata: whether the samples include userdata.
             tick: tick of the world before the first step, for the native controllers.
 
         Returns:
@@ -179,7 +177,6 @@ class Engine:
             self.sample_log.steps[: len(sample_steps)] = sample_steps
             self._request[native.SAMPLE_ROWS] = self.sample_log.address(first_row)
         self._request[native.SAMPLES] = len(sample_steps)
-        self._request[native.STATES_KEPT] = self._request[native.STATES] if keep_userdata else 0
         errors = self._apply(steps, worlds)
         if errors:
             self._restore_memories()

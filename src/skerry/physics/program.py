@@ -101,7 +101,7 @@ STEPS, LAYOUT, ROOTS, BODIES, POSITIONS, VELOCITIES, OUT, FAILED_AT, BOUNDS = ra
 # Samples between the steps: their number, the address of the steps after which they are taken (increasing), the address
 # of the rows for them (motion, motion one step before, userdata, qpos, qvel), the size of userdata, and how many of its
 # numbers are copied.
-SAMPLES, SAMPLE_STEPS, SAMPLE_ROWS, STATES, STATES_KEPT = range(9, 14)
+SAMPLES, SAMPLE_STEPS, SAMPLE_ROWS, STATES = range(9, 13)
 # 1 if a step evaluates only the state that it starts from. Then mj_step leaves the motion of the previous state.
 ONE_PASS = 14
 # Native controllers: their number, the address of their rows, the tick of the first step, the step length as a
@@ -242,9 +242,9 @@ def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
                 pending = log
             else:
                 _write_current_motion(m, d, request, log)
-            userdata = floats(load_word(d + USERDATA_OFFSET), request[STATES_KEPT])
-            kept = floats(log + 16 * motion, request[STATES_KEPT])
-            for k in range(request[STATES_KEPT]):
+            userdata = floats(load_word(d + USERDATA_OFFSET), request[STATES])
+            kept = floats(log + 16 * motion, request[STATES])
+            for k in range(request[STATES]):
                 kept[k] = userdata[k]
             joints = floats(log + 16 * motion + 8 * request[STATES], qpos.size + qvel.size)
             for k in range(qpos.size):

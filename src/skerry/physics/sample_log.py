@@ -67,8 +67,25 @@ class SampleLog:
 
     def save_live(self) -> None:
         """Copy the live arrays into the extra row."""
+        self.store_live(self.capacity)
+
+    def store_live(self, row: int) -> None:
+        """Copy the live arrays into a row."""
         for live, log in self._pairs:
-            log[self.capacity] = live
+            log[row] = live
+
+    def copy_row(self, source: int, target: int) -> None:
+        """Copy a row to another one."""
+        if source != target:
+            self._rows[target] = self._rows[source]
+
+    def rows_to_bytes(self, count: int) -> bytes:
+        """Return the first rows."""
+        return self._rows[:count].tobytes()
+
+    def rows_from_bytes(self, count: int, data: bytes) -> None:
+        """Set the first rows to what `rows_to_bytes` returned."""
+        self._rows[:count] = np.frombuffer(data).reshape(count, self._rows.shape[1])
 
     def load_row(self, row: int) -> None:
         """Copy a row into the live arrays, for reading only; call `restore_live` before the next step."""

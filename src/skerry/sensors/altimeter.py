@@ -10,7 +10,9 @@ import numpy as np
 from pydantic import Field
 
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Readings, SensorView
+from skerry.core.units import unit
+from skerry.parts.readings import Readings
+from skerry.parts.sensor import SensorView
 from skerry.sensors.raycast.echo_batches import BUCKET_DRAWS, add_noise_batch
 from skerry.sensors.raycast.sonar import Fan, SonarConfig, SonarSensor
 
@@ -21,16 +23,16 @@ GOLDEN = np.pi * (3.0 - np.sqrt(5.0))  # golden angle, rad; successive multiples
 class AltimeterReading:
     """First echo of a ping, if there was one."""
 
-    time: float
-    range: float | None  # m; None without an echo
-    intensity: float  # of all echoes in the cone, µPa² after time-varied gain; 0 without an echo
+    time: float = unit("s")
+    range: float = unit("m")  # NaN without an echo
+    intensity: float = unit("µPa²")  # of all echoes in the cone, after time-varied gain; 0 without an echo
 
 
 class AltimeterSensor(SonarSensor[AltimeterReading]):
     """Altimeter that measures the range of the nearest body in its cone."""
 
-    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[AltimeterReading | None]:
-        config, pings = self.config, self.pings(sensor_view, noise)
+    def measure(self, view: SensorView, noise: Noise) -> Readings[AltimeterReading]:
+        config, pings = self.config, self.pings(view, noise)
         ranges, _, _, intensity = pings.echoes
         first = np.fmin.reduce(ranges, axis=1).astype(np.float64)  # NaN only if all are NaN
         draws, received = np.ones(len(pings)), np.empty(len(pings))
@@ -47,13 +49,8 @@ class AltimeterSensor(SonarSensor[AltimeterReading]):
             pings.absorption,
             received,
         )
-
-        def make(k: int) -> AltimeterReading:
-            if math.isnan(first[k]):
-                return AltimeterReading(pings.times[k], None, 0.0)
-            return AltimeterReading(pings.times[k], float(first[k]), float(received[k]))
-
-        return Readings(len(pings), make, valid=pings.valid)
+        received = np.where(np.isnan(first), 0.0, received)
+        return Readings(AltimeterReading, {"time": view.times, "range": first, "intensity": received}, pings.valid)
 
 
 class Altimeter(SonarConfig):

@@ -1,7 +1,6 @@
 """Battery that discharges with time and load. Its voltage decreases linearly from full to empty.
 
-Energy is counted at each due tick of the sensor, whether or not a reading is requested: the load at that tick times the
-time since the previous one.
+Energy is counted at each due tick of the sensor: the load at that tick times the time since the previous one.
 """
 
 from __future__ import annotations
@@ -11,27 +10,31 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from skerry.core.config import NonNegative, Positive
 from skerry.core.noise import Noise
-from skerry.parts.sensor import BatchSensor, ReadingColumns, Readings, SampleView, SensorConfig, SensorView
+from skerry.core.units import unit
+from skerry.parts.readings import Readings
+from skerry.parts.sensor import Sensor, SensorConfig, SensorView
 
 
 @dataclass(frozen=True)
 class BatteryReading:
     """State of charge, voltage, current and power."""
 
-    time: float
-    percent: float
-    voltage: float
-    current: float  # A, positive while it discharges
-    power: float  # W, of the base load and of the actuators that report their power
+    time: float = unit("s")
+    percent: float = unit("%")
+    voltage: float = unit("V")
+    current: float = unit("A")  # positive while it discharges
+    power: float = unit("W")  # of the base load and of the actuators that report their power
 
 
-class BatterySensor(BatchSensor[BatteryReading]):
+class BatterySensor(Sensor[BatteryReading]):
     """Battery sensor that integrates the load."""
 
+    execution = "batch"
     needs = frozenset({"power"})
 
     def __init__(self, config: Battery) -> None:
@@ -40,24 +43,33 @@ class BatterySensor(BatchSensor[BatteryReading]):
         self._used = 0.0  # energy used so far, W s
         self._tick = 0  # tick up to which energy was counted
 
-    def update(self, sample: SampleView) -> None:
-        self._used += (self._config.base_load + sample.power) * (sample.tick - self._tick) * sample.step
-        self._tick = sample.tick
-
-    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[BatteryReading]:
-        config, times = self._config, sensor_view.times
-        percent = config.start_percent - config.percent_per_minute * np.array(times) / 60.0
-        if config.capacity_wh is not None:  # then the sensor is stateful, and `update` ran just before
-            percent -= self._used / (36.0 * config.capacity_wh)
+    def measure(self, view: SensorView, noise: Noise) -> Readings[BatteryReading]:
+        config, load = self._config, self._config.base_load + view.power
+        percent = config.start_percent - config.percent_per_minute * view.times / 60.0
+        if config.capacity_wh is not None:
+            percent -= self._count_energy(load, view) / (36.0 * config.capacity_wh)
         percent = np.maximum(percent, 0.0)
         voltage = config.min_voltage + (config.max_voltage - config.min_voltage) * percent / 100.0
-        power = np.where(percent > 0.0, config.base_load + sensor_view.power, 0.0)
-        found = {"percent": percent, "voltage": voltage, "current": power / voltage, "power": power}
+        power = np.where(percent > 0.0, load, 0.0)
+        return Readings(
+            BatteryReading,
+            {
+                "time": view.times,
+                "percent": percent,
+                "voltage": voltage,
+                "current": power / voltage,
+                "power": power,
+            },
+        )
 
-        def make(k: int) -> BatteryReading:
-            return BatteryReading(times[k], *(column.item(k) for column in found.values()))
-
-        return Readings(len(times), make, lambda: ReadingColumns(None, time=times, **found))
+    def _count_energy(self, load: NDArray[np.float64], view: SensorView) -> NDArray[np.float64]:
+        """Return the energy used up to each sample, W s, for the load at each sample, W."""
+        used = np.empty(len(view))
+        for row, (power, tick) in enumerate(zip(load.tolist(), view.ticks.tolist(), strict=True)):
+            self._used += power * (tick - self._tick) * view.step
+            self._tick = tick
+            used[row] = self._used
+        return used
 
     def state(self) -> bytes:
         return struct.pack("<dq", self._used, self._tick)

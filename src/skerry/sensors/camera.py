@@ -16,7 +16,8 @@ from skerry.core.config import Config, NonNegative, Positive
 from skerry.core.errors import SkerryError
 from skerry.core.frames import OPTICAL_IN_BODY, Pose, multiply
 from skerry.core.noise import Noise
-from skerry.parts.sensor import SampleView, Sensor, SensorConfig
+from skerry.core.units import unit
+from skerry.parts.sensor import SampleView, SensorConfig, SimpleSensor
 from skerry.rays.detections import ImageDetection, detect
 from skerry.rays.exposure import encode_srgb, metered_gain
 from skerry.rays.lens import Lens
@@ -35,17 +36,17 @@ FieldOfView = Annotated[float, Field(gt=0, lt=170)]
 class CameraReading:
     """Image, with depth, bodies and labels of its pixels."""
 
-    time: float
-    image: NDArray[np.uint8]  # (height, width, 3), sRGB
-    depth: NDArray[np.float32]  # (height, width), m along the optical axis; infinite where nothing was hit
-    bodies: NDArray[np.int16]  # (height, width), indices into `body_names`; −1 nothing, −2 the water surface
-    labels: NDArray[np.uint8]  # (height, width), labels of materials
-    body_names: tuple[str, ...]
-    matrix: NDArray[np.float64]  # K, (3, 3)
-    distortion: NDArray[np.float64]  # D, (5,): k1, k2, p1, p2, k3 of `plumb_bob`
-    gain: float  # factor on the linear light
-    detections: tuple[ImageDetection, ...]  # empty unless the camera's `detections` is set
-    jpeg_quality: int
+    time: float = unit("s")
+    image: NDArray[np.uint8] = unit("")  # (height, width, 3), sRGB
+    depth: NDArray[np.float32] = unit("m")  # (height, width), along the optical axis; infinite where nothing was hit
+    bodies: NDArray[np.int16] = unit("")  # (height, width), indices into `body_names`; −1 nothing, −2 water surface
+    labels: NDArray[np.uint8] = unit("")  # (height, width), labels of materials
+    body_names: tuple[str, ...] = unit("")
+    matrix: NDArray[np.float64] = unit("px")  # K, (3, 3)
+    distortion: NDArray[np.float64] = unit("")  # D, (5,): k1, k2, p1, p2, k3 of `plumb_bob`
+    gain: float = unit("")  # factor on the linear light
+    detections: tuple[ImageDetection, ...] = unit("")  # empty unless the camera's `detections` is set
+    jpeg_quality: int = unit("")
 
     def jpeg(self, quality: int | None = None) -> bytes:
         """Encode the image as JPEG.
@@ -69,7 +70,7 @@ class Intrinsics(Config):
     cy: float
 
 
-class CameraSensor(Sensor[CameraReading]):
+class CameraSensor(SimpleSensor[CameraReading]):
     """Camera that renders an image per reading."""
 
     def __init__(self, config: Camera) -> None:
@@ -86,7 +87,7 @@ class CameraSensor(Sensor[CameraReading]):
         config = self._config
         return Renderer(self.lens, config.range, config.port_radius, config.shadows)
 
-    def measure(self, sample: SampleView, noise: Noise) -> CameraReading:
+    def measure_one(self, sample: SampleView, noise: Noise) -> CameraReading:
         config = self._config
         pose = self.optical_pose(sample)
         caster = sample.rays

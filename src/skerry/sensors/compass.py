@@ -18,7 +18,9 @@ from skerry.core.config import NonNegative
 from skerry.core.frames import Pose, rotate, wrap_degrees
 from skerry.core.noise import Noise
 from skerry.core.rotations import rotate_each_to_world
-from skerry.parts.sensor import BatchSensor, ReadingColumns, Readings, SensorConfig, SensorView
+from skerry.core.units import unit
+from skerry.parts.readings import Readings
+from skerry.parts.sensor import Sensor, SensorConfig, SensorView
 
 NOISE, BIAS = range(2)  # noise channels
 
@@ -27,23 +29,24 @@ NOISE, BIAS = range(2)  # noise channels
 class CompassReading:
     """Heading of the compass."""
 
-    time: float
-    heading_deg: float  # clockwise from the compass's north, from 0 to below 360
-    variance: float  # variance of the noise, deg²
+    time: float = unit("s")
+    heading_deg: float = unit("°")  # clockwise from the compass's north, from 0 to below 360
+    variance: float = unit("°²")  # of the noise
 
 
-class CompassSensor(BatchSensor[CompassReading]):
+class CompassSensor(Sensor[CompassReading]):
     """Compass that measures the heading of its x axis."""
+
+    execution = "batch"
 
     def __init__(self, config: Compass, offset: Pose) -> None:
         self._config = config
         self._ahead = rotate(offset.orientation, [1.0, 0.0, 0.0])
         self._deviates = any(config.deviation_deg)
 
-    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[CompassReading]:
-        config, times = self._config, sensor_view.times
-        ahead = np.empty((len(times), 3))
-        rotate_each_to_world(sensor_view.motion(config.link), self._ahead, ahead)
+    def measure(self, view: SensorView, noise: Noise) -> Readings[CompassReading]:
+        config, ahead = self._config, np.empty((len(view), 3))
+        rotate_each_to_world(view.motion(config.link), self._ahead, ahead)
         heading = np.degrees(np.arctan2(ahead[:, 0], ahead[:, 1])) - config.declination_deg
         if self._deviates:
             a, b, c, d, e = config.deviation_deg
@@ -52,14 +55,11 @@ class CompassSensor(BatchSensor[CompassReading]):
         if config.bias_deg > 0.0:
             heading += config.bias_deg * noise.normal(0, (), BIAS)
         if config.noise_deg > 0.0:
-            heading += config.noise_deg * noise.normals(sensor_view.ticks, 1, NOISE)[:, 0]
-        variance = config.noise_deg**2
-        heading = wrap_degrees(heading)
-
-        def columns() -> ReadingColumns:
-            return ReadingColumns({"variance": variance}, time=times, heading_deg=heading)
-
-        return Readings(len(times), lambda k: CompassReading(times[k], float(heading[k]), variance), columns)
+            heading += config.noise_deg * noise.normals(view.ticks, 1, NOISE)[:, 0]
+        variance = np.full(len(view), config.noise_deg**2)
+        return Readings(
+            CompassReading, {"time": view.times, "heading_deg": wrap_degrees(heading), "variance": variance}
+        )
 
 
 class Compass(SensorConfig):

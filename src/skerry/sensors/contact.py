@@ -14,40 +14,51 @@ from pydantic import Field
 
 from skerry.core.config import NonNegative
 from skerry.core.noise import Noise
-from skerry.parts.sensor import BatchSensor, ContactPoint, Readings, SensorConfig, SensorView
+from skerry.core.units import unit
+from skerry.parts.readings import Readings
+from skerry.parts.sensor import ContactPoint, Sensor, SensorConfig, SensorView
 
 
 @dataclass(frozen=True)
 class ContactReading:
     """Contacts of a sample; positions and forces in the world (ENU)."""
 
-    time: float
-    touching: bool  # whether there is a contact
-    force: float  # sum of the magnitudes of the contact forces, N
-    contacts: tuple[ContactPoint, ...]
+    time: float = unit("s")
+    touching: bool = unit("")  # whether there is a contact
+    force: float = unit("N")  # sum of the magnitudes of the contact forces
+    contacts: tuple[ContactPoint, ...] = unit("")
 
 
-class ContactSensor(BatchSensor[ContactReading]):
+class ContactSensor(Sensor[ContactReading]):
     """Contact sensor with a force threshold."""
 
+    execution = "batch"
     needs = frozenset({"contacts"})
 
     def __init__(self, link: str | None, threshold: float) -> None:
         self._link = link
         self._threshold = threshold
 
-    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Sequence[ContactReading]:
-        times, found = sensor_view.times, sensor_view.contacts(self._link)
-        return Readings(len(times), lambda row: self._make_reading(times[row], found.get(row, [])))
+    def measure(self, view: SensorView, noise: Noise) -> Readings[ContactReading]:
+        found = view.contacts(self._link)
+        forces = np.zeros(len(view))
+        contacts: list[tuple[ContactPoint, ...]] = [()] * len(view)
+        for row in found:
+            forces[row], contacts[row] = self._above_threshold(found[row])
+        touching = np.array([bool(kept) for kept in contacts])
+        return Readings(
+            ContactReading, {"time": view.times, "touching": touching, "force": forces, "contacts": contacts}
+        )
 
-    def _make_reading(self, time: float, contacts: Sequence[ContactPoint]) -> ContactReading:
+    def _above_threshold(self, contacts: Sequence[ContactPoint]) -> tuple[float, tuple[ContactPoint, ...]]:
+        """Return the total force, N, and the contacts whose force reaches the threshold."""
         kept, total = [], 0.0
         for contact in contacts:
             size = float(np.linalg.norm(contact.force))
             if size >= self._threshold:
                 kept.append(contact)
                 total += size
-        return ContactReading(time, bool(kept), total, tuple(kept))
+        return total, tuple(kept)
 
 
 class Contact(SensorConfig):

@@ -11,7 +11,9 @@ from pydantic import Field
 from skerry.core.config import NonNegative
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
-from skerry.parts.sensor import BatchSensor, ReadingColumns, Readings, SensorConfig, SensorView
+from skerry.core.units import unit
+from skerry.parts.readings import Readings
+from skerry.parts.sensor import Sensor, SensorConfig, SensorView
 from skerry.water import seawater, sound
 
 
@@ -19,10 +21,10 @@ from skerry.water import seawater, sound
 class CtdReading:
     """Measured values. Derived values are computed on access."""
 
-    time: float
-    conductivity: float  # mS/cm
-    temperature: float  # °C
-    depth: float  # m
+    time: float = unit("s")
+    conductivity: float = unit("mS/cm")
+    temperature: float = unit("°C")
+    depth: float = unit("m")
 
     @property
     def salinity(self) -> float:
@@ -37,31 +39,30 @@ class CtdReading:
         return float(sound.unesco(self.salinity, self.temperature, pressure))
 
 
-class CtdSensor(BatchSensor[CtdReading]):
+class CtdSensor(Sensor[CtdReading]):
     """CTD probe that measures the water at its position."""
+
+    execution = "batch"
 
     def __init__(self, config: Ctd, offset: Pose) -> None:
         self._config = config
         self._offset = offset
 
-    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[CtdReading | None]:
-        config, times, column = self._config, sensor_view.times, sensor_view.water.column
-        depth = sensor_view.depth(sensor_view.motion(config.link, self._offset)[:, :3])
-        errors = noise.normals(sensor_view.ticks, 3)
-        measured = np.column_stack(
-            [
-                np.maximum(column.conductivity(depth) + config.conductivity_noise * errors[:, 0], 0.0),
-                column.temperature(depth) + config.temperature_noise * errors[:, 1],
-                depth + config.depth_noise * errors[:, 2],
-            ]
+    def measure(self, view: SensorView, noise: Noise) -> Readings[CtdReading]:
+        config, column = self._config, view.water.column
+        depth = view.depth(view.motion(config.link, self._offset)[:, :3])
+        errors = noise.normals(view.ticks, 3)
+        conductivity = np.maximum(column.conductivity(depth) + config.conductivity_noise * errors[:, 0], 0.0)
+        return Readings(
+            CtdReading,
+            {
+                "time": view.times,
+                "conductivity": conductivity,
+                "temperature": column.temperature(depth) + config.temperature_noise * errors[:, 1],
+                "depth": depth + config.depth_noise * errors[:, 2],
+            },
+            depth >= 0.0,
         )
-
-        def columns() -> ReadingColumns:
-            return ReadingColumns(
-                time=times, conductivity=measured[:, 0], temperature=measured[:, 1], depth=measured[:, 2]
-            )
-
-        return Readings(len(times), lambda k: CtdReading(times[k], *measured[k].tolist()), columns, depth >= 0.0)
 
 
 class Ctd(SensorConfig):

@@ -21,9 +21,11 @@ from skerry.core.frames import Pose, rotate
 from skerry.core.kernels import kernel, strict_kernel
 from skerry.core.noise import Noise, fill_normal
 from skerry.core.rotations import rotate_to_world
-from skerry.parts.sensor import ReadingColumns, Readings, SampleView, SensorView
+from skerry.core.units import unit
+from skerry.parts.readings import Readings
+from skerry.parts.sensor import SampleView, SensorView
 from skerry.rays import Bundle
-from skerry.sensors.raycast.ray_sensor import RayBatchSensor, RaySensorConfig
+from skerry.sensors.raycast.ray_sensor import RaySensor, RaySensorConfig
 
 Floats = NDArray[np.float64]
 TrackReference = Literal["bottom", "water", "none"]
@@ -33,15 +35,15 @@ TrackReference = Literal["bottom", "water", "none"]
 class DvlReading:
     """Ping of the DVL. Range and speed of a beam that missed are NaN, and so is the velocity without a lock."""
 
-    time: float
-    bottom_lock: bool
-    track: TrackReference  # reference of the velocity: bottom, water, or none
-    velocity: Floats  # (3,), velocity of the sensor in its own axes, m/s
-    covariance: Floats  # (3, 3), (m/s)²
-    altitude: float  # distance straight down to the bottom, m; NaN if nothing is within range
-    ranges: Floats  # (beams,), m
-    beam_velocities: Floats  # (beams,), speed towards the hit, m/s
-    hits: int  # number of beams with a bottom echo
+    time: float = unit("s")
+    bottom_lock: bool = unit("")
+    track: TrackReference = unit("")  # reference of the velocity: bottom, water, or none
+    velocity: Floats = unit("m/s")  # (3,), velocity of the sensor in its own axes
+    covariance: Floats = unit("(m/s)²")  # (3, 3)
+    altitude: float = unit("m")  # distance straight down to the bottom; NaN if nothing is within range
+    ranges: Floats = unit("m")  # (beams,)
+    beam_velocities: Floats = unit("m/s")  # (beams,), speed towards the hit
+    hits: int = unit("")  # number of beams with a bottom echo
 
 
 @kernel
@@ -220,7 +222,7 @@ def solve_pings_batch(
             )
 
 
-class DvlSensor(RayBatchSensor[DvlReading]):
+class DvlSensor(RaySensor[DvlReading]):
     """DVL that measures the velocity over ground or through the water."""
 
     def __init__(self, config: Dvl) -> None:
@@ -228,16 +230,16 @@ class DvlSensor(RayBatchSensor[DvlReading]):
         super().__init__(config, Bundle(self._beams, with_down_ray=True))  # the down ray measures the altitude
         self._config = config
 
-    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[DvlReading | None]:
-        config, times, count = self._config, sensor_view.times, len(sensor_view.times)
-        motions = sensor_view.motion(config.link, self._offset)
-        depths = sensor_view.depth(motions[:, :3])
+    def measure(self, view: SensorView, noise: Noise) -> Readings[DvlReading]:
+        config, count = self._config, len(view)
+        motions = view.motion(config.link, self._offset)
+        depths = view.depth(motions[:, :3])
         valid = depths > 0.0
-        found = self.cast_rays_batch(sensor_view, motions, valid, config.max_range)
+        found = self.cast_rays(view, motions, valid, config.max_range)
         if not valid.any():
-            return Readings(count, lambda k: None, valid=valid)
+            return Readings.none(DvlReading, count)
         echoes, hits = np.zeros((count, 2, config.beams)), np.zeros(count, np.int64)
-        caster = sensor_view.rays
+        caster = view.rays
         measure_beams_batch(
             motions,
             valid,
@@ -259,7 +261,7 @@ class DvlSensor(RayBatchSensor[DvlReading]):
         if config.track != "bottom":
             for k in np.flatnonzero(valid & ~tracked).tolist():
                 pose, velocity = Pose.of(motions[k, :7]), motions[k, 7:10]
-                echoes[k, 1], used[k] = self._through_water(sensor_view.at(k), pose, velocity, echoes[k, 0])
+                echoes[k, 1], used[k] = self._through_water(view.at(k), pose, velocity, echoes[k, 0])
                 tracked[k] = np.count_nonzero(used[k]) >= config.minimum_hits
                 tracks[k] = "water" if tracked[k] else "none"
         velocities, covariances, errors = np.empty((count, 3)), np.empty((count, 3, 3)), np.empty(count)
@@ -270,42 +272,30 @@ class DvlSensor(RayBatchSensor[DvlReading]):
             used,
             tracked,
             *noise.key,
-            sensor_view.ticks,
+            view.ticks,
             config.velocity_noise,
             config.range_noise,
             velocities,
             covariances,
             errors,
         )
-        below = found.distance[:, config.beams].tolist()
-
-        def make(k: int) -> DvlReading:
-            ranges, speeds = echoes[k].copy()
-            return DvlReading(
-                times[k],
-                bool(locked[k]),
-                tracks[k],
-                velocities[k].copy(),
-                covariances[k].copy(),
-                below[k] + float(errors[k]) if config.min_range <= below[k] < math.inf else math.nan,
-                ranges,
-                speeds,
-                int(hits[k]),
-            )
-
-        def columns() -> ReadingColumns:
-            distance = np.array(below)
-            within = (distance >= config.min_range) & (distance < math.inf)
-            return ReadingColumns(
-                time=times,
-                velocity=velocities,
-                covariance=covariances,
-                altitude=np.where(within, distance + errors, math.nan),
-                ranges=echoes[:, 0],
-                beam_velocities=echoes[:, 1],
-            )
-
-        return Readings(count, make, columns, valid)
+        below = found.distance[:, config.beams].astype(np.float64)
+        is_within = (below >= config.min_range) & (below < math.inf)
+        return Readings(
+            DvlReading,
+            {
+                "time": view.times,
+                "bottom_lock": locked,
+                "track": tracks,
+                "velocity": velocities,
+                "covariance": covariances,
+                "altitude": np.where(is_within, below + errors, math.nan),
+                "ranges": echoes[:, 0],
+                "beam_velocities": echoes[:, 1],
+                "hits": hits,
+            },
+            valid,
+        )
 
     def _through_water(
         self, sample: SampleView, pose: Pose, velocity: Floats, ranges: Floats

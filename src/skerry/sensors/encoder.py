@@ -7,14 +7,17 @@ the disc.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import floor, tau
+from math import tau
 from typing import Literal
 
+import numpy as np
 from pydantic import Field
 
 from skerry.core.config import NonNegative, Positive
 from skerry.core.noise import Noise
-from skerry.parts.sensor import BatchSensor, Readings, SensorConfig, SensorView
+from skerry.core.units import unit
+from skerry.parts.readings import Readings
+from skerry.parts.sensor import Sensor, SensorConfig, SensorView
 
 POSITION, VELOCITY = range(2)  # noise channels
 
@@ -23,34 +26,35 @@ POSITION, VELOCITY = range(2)  # noise channels
 class EncoderReading:
     """Ticks, and the joint position that they represent."""
 
-    time: float
-    ticks: int
-    position: float  # joint position at the lower edge of the tick, rad or m
-    velocity: float  # rad/s or m/s
+    time: float = unit("s")
+    ticks: int = unit("")
+    position: float = unit("rad or m")  # joint position at the lower edge of the tick
+    velocity: float = unit("rad/s or m/s")
 
 
-class EncoderSensor(BatchSensor[EncoderReading]):
+class EncoderSensor(Sensor[EncoderReading]):
     """Encoder that counts the ticks of a joint."""
+
+    execution = "batch"
 
     def __init__(self, config: Encoder) -> None:
         self._config = config
         self._tick = config.travel_per_turn / config.ticks_per_turn
 
-    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[EncoderReading]:
-        config, times = self._config, sensor_view.times
-        position, velocity = sensor_view.joint_position(config.joint), sensor_view.joint_velocity(config.joint)
+    def measure(self, view: SensorView, noise: Noise) -> Readings[EncoderReading]:
+        config = self._config
+        position, velocity = view.joint_position(config.joint), view.joint_velocity(config.joint)
         if config.position_noise > 0.0:
-            position = position + config.position_noise * noise.normals(sensor_view.ticks, 1, POSITION)[:, 0]
+            position = position + config.position_noise * noise.normals(view.ticks, 1, POSITION)[:, 0]
         if config.velocity_noise > 0.0:
-            velocity = velocity + config.velocity_noise * noise.normals(sensor_view.ticks, 1, VELOCITY)[:, 0]
-
-        def make(k: int) -> EncoderReading:
-            ticks = floor(position[k] / self._tick)
-            if not config.multi_turn:
-                ticks %= config.ticks_per_turn
-            return EncoderReading(times[k], ticks, ticks * self._tick, float(velocity[k]))
-
-        return Readings(len(times), make)
+            velocity = velocity + config.velocity_noise * noise.normals(view.ticks, 1, VELOCITY)[:, 0]
+        ticks = np.floor(position / self._tick).astype(np.int64)
+        if not config.multi_turn:
+            ticks %= config.ticks_per_turn
+        return Readings(
+            EncoderReading,
+            {"time": view.times, "ticks": ticks, "position": ticks * self._tick, "velocity": velocity},
+        )
 
 
 class Encoder(SensorConfig):

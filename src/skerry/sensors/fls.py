@@ -11,7 +11,9 @@ from pydantic import Field, model_validator
 
 from skerry.core.config import Positive
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Readings, SensorView
+from skerry.core.units import unit
+from skerry.parts.readings import Readings, shared
+from skerry.parts.sensor import SensorView
 from skerry.sensors.raycast.sonar import BucketConfig, BucketSonar, Bytes, Fan, Singles, SonarCloud, forward_fan
 
 MAX_VALUES = 1 << 24  # maximum number of rays, and of values in an image
@@ -21,12 +23,12 @@ MAX_VALUES = 1 << 24  # maximum number of rays, and of values in an image
 class FlsReading:
     """Image and point cloud of a ping."""
 
-    time: float
-    bin_size: float  # m
-    azimuths: NDArray[np.float64]  # (beams,), rad, positive to the left, from the leftmost beam to the rightmost
-    image: Singles  # (beams, bins), µPa² after time-varied gain
-    levels: Bytes  # (beams, bins), amplitudes
-    cloud: SonarCloud
+    time: float = unit("s")
+    bin_size: float = unit("m")
+    azimuths: NDArray[np.float64] = unit("rad")  # (beams,), positive to the left, from the leftmost to the rightmost
+    image: Singles = unit("µPa²")  # (beams, bins), after time-varied gain
+    levels: Bytes = unit("")  # (beams, bins), amplitudes
+    cloud: SonarCloud = unit()
 
 
 class FlsSensor(BucketSonar[FlsReading]):
@@ -37,16 +39,21 @@ class FlsSensor(BucketSonar[FlsReading]):
         self._azimuths = azimuths
         self._azimuths.setflags(write=False)
 
-    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[FlsReading | None]:
-        pings = self.pings(sensor_view, noise)
+    def measure(self, view: SensorView, noise: Noise) -> Readings[FlsReading]:
+        pings = self.pings(view, noise)
         found = self.fill(noise, pings)
-        cloud = self.clouds(noise, pings)
-
-        def make(k: int) -> FlsReading:
-            image, levels = found.intensity[k].copy(), found.levels[k].copy()
-            return FlsReading(pings.times[k], self.bucket_size, self._azimuths, image, levels, cloud(k))
-
-        return Readings(len(pings), make, valid=pings.valid)
+        return Readings(
+            FlsReading,
+            {
+                "time": view.times,
+                "bin_size": np.full(len(view), self.bucket_size),
+                "azimuths": shared(self._azimuths, len(view)),
+                "image": found.intensity,
+                "levels": found.levels,
+                "cloud": self.clouds(noise, pings),
+            },
+            pings.valid,
+        )
 
 
 class Fls(BucketConfig):

@@ -1,7 +1,7 @@
 """GPS receiver: latitude, longitude and UTM position of its antenna. No reading under water or before a fix.
 
-With a time to first fix or to reacquire, the sensor checks at each due tick whether the antenna is above water, whether
-or not a reading is requested. It does not notice a dip between two due ticks.
+With a time to first fix or to reacquire, the sensor checks at each due tick whether the antenna is above water. It does
+not notice a dip between two due ticks.
 """
 
 from __future__ import annotations
@@ -18,26 +18,30 @@ from skerry.core.config import NonNegative
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
-from skerry.parts.sensor import BatchSensor, ReadingColumns, Readings, SampleView, SensorConfig, SensorView
+from skerry.core.units import unit
+from skerry.parts.readings import Readings, shared
+from skerry.parts.sensor import Sensor, SensorConfig, SensorView
 
 
 @dataclass(frozen=True)
 class GpsReading:
     """Position fix."""
 
-    time: float
-    latitude_deg: float
-    longitude_deg: float
-    altitude: float  # m
-    easting: float  # m, in the scenario's UTM zone
-    northing: float  # m, in the scenario's UTM zone
-    zone: int
-    band: str
-    covariance: NDArray[np.float64]  # (3, 3), east, north, up, m²
+    time: float = unit("s")
+    latitude_deg: float = unit("°")
+    longitude_deg: float = unit("°")
+    altitude: float = unit("m")
+    easting: float = unit("m")  # in the scenario's UTM zone
+    northing: float = unit("m")  # in the scenario's UTM zone
+    zone: int = unit("")
+    band: str = unit("")
+    covariance: NDArray[np.float64] = unit("m²")  # (3, 3), east, north, up
 
 
-class GpsSensor(BatchSensor[GpsReading]):
+class GpsSensor(Sensor[GpsReading]):
     """GPS receiver with an optional time to first fix and to reacquire."""
+
+    execution = "batch"
 
     def __init__(self, config: Gps, offset: Pose) -> None:
         self._config = config
@@ -49,49 +53,49 @@ class GpsSensor(BatchSensor[GpsReading]):
         self._ready: int | None = None  # tick of the next fix if the antenna stays above water
         self._has_had_fix = False
 
-    def update(self, sample: SampleView) -> None:
-        position = sample.motion(self._config.link, self._offset)[:3]
-        if sample.depth(position) > 0.0:
-            self._ready = None
-            return
-        if self._ready is None:
-            config = self._config
-            needed = config.time_to_reacquire if self._has_had_fix else config.time_to_first_fix
-            self._ready = sample.tick + round(needed / sample.step)
-        self._has_had_fix = self._has_had_fix or sample.tick >= self._ready
-
-    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[GpsReading | None]:
-        projection, times, ticks = sensor_view.projection, sensor_view.times, sensor_view.ticks
+    def measure(self, view: SensorView, noise: Noise) -> Readings[GpsReading]:
+        projection, ticks = view.projection, view.ticks
         if projection is None:
             raise SkerryError(
                 "the sensor `gps` needs `reference` in the scenario: latitude and longitude of the world's origin"
             )
-        positions = sensor_view.motion(self._config.link, self._offset)[:, :3]
-        valid = sensor_view.depth(positions) <= 0.0
+        positions = view.motion(self._config.link, self._offset)[:, :3]
+        valid = view.depth(positions) <= 0.0
         if self.is_stateful:
-            valid &= False if self._ready is None else ticks >= self._ready
+            valid = self._have_fix(valid, ticks, view.step)
         if not valid.any():
-            return Readings(len(times), lambda k: None, valid=valid)
+            return Readings.none(GpsReading, len(view))
         measured = positions + self._sigma * noise.normals(ticks, 3)
         utm, geodetic = projection.to_utm(measured), projection.to_geodetic(measured)
+        return Readings(
+            GpsReading,
+            {
+                "time": view.times,
+                "latitude_deg": geodetic[:, 0],
+                "longitude_deg": geodetic[:, 1],
+                "altitude": geodetic[:, 2],
+                "easting": utm[:, 0],
+                "northing": utm[:, 1],
+                "zone": np.full(len(view), projection.zone),
+                "band": shared(projection.band, len(view)),
+                "covariance": shared(self._covariance, len(view)),
+            },
+            valid,
+        )
 
-        def make(k: int) -> GpsReading:
-            latitude, longitude, altitude = geodetic[k].tolist()
-            east, north, _ = utm[k].tolist()
-            zone, band = projection.zone, projection.band
-            return GpsReading(times[k], latitude, longitude, altitude, east, north, zone, band, self._covariance)
-
-        def columns() -> ReadingColumns:
-            latitude, longitude, altitude = geodetic.T
-            return ReadingColumns(
-                {"covariance": self._covariance},
-                time=times,
-                latitude_deg=latitude,
-                longitude_deg=longitude,
-                altitude=altitude,
-            )
-
-        return Readings(len(times), make, columns, valid)
+    def _have_fix(self, above: NDArray[np.bool_], ticks: NDArray[np.int64], step: float) -> NDArray[np.bool_]:
+        """Return whether the receiver has a fix at each sample, and update the time of the next fix."""
+        config, found = self._config, np.zeros(len(above), np.bool_)
+        for row, (is_above, tick) in enumerate(zip(above.tolist(), ticks.tolist(), strict=True)):
+            if not is_above:
+                self._ready = None
+                continue
+            if self._ready is None:
+                needed = config.time_to_reacquire if self._has_had_fix else config.time_to_first_fix
+                self._ready = tick + round(needed / step)
+            found[row] = tick >= self._ready
+            self._has_had_fix = self._has_had_fix or bool(found[row])
+        return found
 
     def state(self) -> bytes:
         return json.dumps([self._ready, self._has_had_fix]).encode()

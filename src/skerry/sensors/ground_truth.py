@@ -9,7 +9,8 @@ from typing import Literal
 from skerry.core.frames import Pose, Twist, heading_of, rotate
 from skerry.core.frames import inverse as inverse_of
 from skerry.core.noise import Noise
-from skerry.parts.sensor import SampleView, Sensor, SensorConfig
+from skerry.core.units import unit
+from skerry.parts.sensor import SampleView, SensorConfig, SimpleSensor
 
 
 @dataclass(frozen=True)
@@ -19,19 +20,19 @@ class GroundTruthReading:
     Headings and courses are clockwise from the world's north, from 0 to below 360°.
     """
 
-    time: float
-    pose: Pose
-    twist: Twist
-    speed: float  # magnitude of the velocity, m/s
-    course_deg: float  # direction of the horizontal velocity; equal to the heading at rest
-    heading_deg: float
-    depth: float  # m below the surface; negative in the air
-    altitude: float  # m above the ground or, in air, above water or ground; infinite with nothing below
-    latitude_deg: float | None  # None if the scenario has no reference
-    longitude_deg: float | None  # None if the scenario has no reference
+    time: float = unit("s")
+    pose: Pose = unit()
+    twist: Twist = unit()
+    speed: float = unit("m/s")  # magnitude of the velocity
+    course_deg: float = unit("°")  # direction of the horizontal velocity; equal to the heading at rest
+    heading_deg: float = unit("°")
+    depth: float = unit("m")  # below the surface; negative in the air
+    altitude: float = unit("m")  # above the ground or, in air, above water or ground; infinite with nothing below
+    latitude_deg: float | None = unit("°")  # None if the scenario has no reference
+    longitude_deg: float | None = unit("°")  # None if the scenario has no reference
 
 
-class GroundTruthSensor(Sensor[GroundTruthReading]):
+class GroundTruthSensor(SimpleSensor[GroundTruthReading]):
     """Sensor that reports ground truth."""
 
     execution = "batch"
@@ -40,7 +41,7 @@ class GroundTruthSensor(Sensor[GroundTruthReading]):
         self._link = link
         self._offset = offset
 
-    def measure(self, sample: SampleView, noise: Noise) -> GroundTruthReading:
+    def measure_one(self, sample: SampleView, noise: Noise) -> GroundTruthReading:
         motion = sample.motion(self._link, self._offset)
         pose = Pose.of(motion[:7])
         to_body = inverse_of(pose.orientation)

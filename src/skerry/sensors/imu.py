@@ -20,7 +20,9 @@ from skerry.core.frames import Pose
 from skerry.core.kernels import kernel
 from skerry.core.noise import Noise, fill_normal
 from skerry.core.rotations import rotate_to_frame
-from skerry.parts.sensor import BatchSensor, ReadingColumns, Readings, SensorConfig, SensorView
+from skerry.core.units import unit
+from skerry.parts.readings import Readings, shared
+from skerry.parts.sensor import Sensor, SensorConfig, SensorView
 
 # noise channels: white noise, the bias at the start, and one random walk per axis
 RATE_NOISE, FORCE_NOISE, ATTITUDE_NOISE, START_BIAS = range(4)
@@ -31,13 +33,13 @@ RATE_WALK, FORCE_WALK = 4, 8
 class ImuReading:
     """Rates and forces in the sensor's axes (FLU); orientation of the sensor in the world (ENU) as x, y, z, w."""
 
-    time: float
-    orientation: NDArray[np.float64]
-    angular_velocity: NDArray[np.float64]  # rad/s
-    linear_acceleration: NDArray[np.float64]  # m/s²; with gravity it is 9.81 upwards at rest
-    orientation_covariance: NDArray[np.float64]  # (3, 3), rad²
-    angular_velocity_covariance: NDArray[np.float64]  # (3, 3)
-    linear_acceleration_covariance: NDArray[np.float64]  # (3, 3)
+    time: float = unit("s")
+    orientation: NDArray[np.float64] = unit("")
+    angular_velocity: NDArray[np.float64] = unit("rad/s")
+    linear_acceleration: NDArray[np.float64] = unit("m/s²")  # with gravity it is 9.81 upwards at rest
+    orientation_covariance: NDArray[np.float64] = unit("rad²")  # (3, 3)
+    angular_velocity_covariance: NDArray[np.float64] = unit("(rad/s)²")  # (3, 3)
+    linear_acceleration_covariance: NDArray[np.float64] = unit("(m/s²)²")  # (3, 3)
 
 
 @kernel
@@ -109,8 +111,10 @@ def sense_batch(
         sense(now[k], before[k], step, gravity, key0, key1, ticks[k], sigmas, measured[k])
 
 
-class ImuSensor(BatchSensor[ImuReading]):
+class ImuSensor(Sensor[ImuReading]):
     """IMU with white noise, start bias and random walk."""
+
+    execution = "batch"
 
     def __init__(self, config: Imu, offset: Pose) -> None:
         self._config = config
@@ -122,14 +126,11 @@ class ImuSensor(BatchSensor[ImuReading]):
             _fixed_covariance(sigma) for sigma in (config.attitude_noise, config.gyro_noise, config.accelerometer_noise)
         ]
 
-    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[ImuReading]:
-        config, ticks, step = self._config, sensor_view.ticks, sensor_view.step
-        now, before = (
-            sensor_view.motion(config.link, self._offset),
-            sensor_view.motion_before(config.link, self._offset),
-        )
+    def measure(self, view: SensorView, noise: Noise) -> Readings[ImuReading]:
+        config, ticks, step = self._config, view.ticks, view.step
+        now, before = view.motion(config.link, self._offset), view.motion_before(config.link, self._offset)
         measured = np.empty((len(ticks), 10))
-        gravity = sensor_view.gravity if config.with_gravity else 0.0
+        gravity = view.gravity if config.with_gravity else 0.0
         sense_batch(now, before, step, gravity, *noise.key, ticks, self._sigmas, measured)
         if self._has_bias:
             for row, tick in zip(measured, ticks.tolist(), strict=True):
@@ -137,26 +138,19 @@ class ImuSensor(BatchSensor[ImuReading]):
                 row[7:] += self._bias(
                     noise, tick, step, config.accelerometer_bias, config.accelerometer_walk, FORCE_WALK
                 )
-        times, covariances = sensor_view.times, self._covariances
-
-        def make(k: int) -> ImuReading:
-            row = measured[k]
-            return ImuReading(times[k], row[:4], row[4:7], row[7:], *covariances)
-
-        def columns() -> ReadingColumns:
-            return ReadingColumns(
-                {
-                    "orientation_covariance": covariances[0],
-                    "angular_velocity_covariance": covariances[1],
-                    "linear_acceleration_covariance": covariances[2],
-                },
-                time=times,
-                orientation=measured[:, :4],
-                angular_velocity=measured[:, 4:7],
-                linear_acceleration=measured[:, 7:],
-            )
-
-        return Readings(len(times), make, columns)
+        attitude, rate, force = (shared(covariance, len(view)) for covariance in self._covariances)
+        return Readings(
+            ImuReading,
+            {
+                "time": view.times,
+                "orientation": measured[:, :4],
+                "angular_velocity": measured[:, 4:7],
+                "linear_acceleration": measured[:, 7:],
+                "orientation_covariance": attitude,
+                "angular_velocity_covariance": rate,
+                "linear_acceleration_covariance": force,
+            },
+        )
 
     @staticmethod
     def _bias(noise: Noise, tick: int, step: float, start: float, walk: float, channel: int) -> NDArray[np.float64]:

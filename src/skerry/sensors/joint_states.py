@@ -10,7 +10,9 @@ from pydantic import Field
 
 from skerry.core.config import NonNegative
 from skerry.core.noise import Noise
-from skerry.parts.sensor import BatchSensor, Readings, SensorConfig, SensorView
+from skerry.core.units import unit
+from skerry.parts.readings import Readings, shared
+from skerry.parts.sensor import Sensor, SensorConfig, SensorView
 
 POSITION, VELOCITY = range(2)  # noise channels
 
@@ -19,35 +21,41 @@ POSITION, VELOCITY = range(2)  # noise channels
 class JointStatesReading:
     """Joint states in the order of `names`: rad and rad/s for hinge joints, m and m/s for sliding joints."""
 
-    time: float
-    names: tuple[str, ...]
-    positions: tuple[float, ...]
-    velocities: tuple[float, ...]
+    time: float = unit("s")
+    names: tuple[str, ...] = unit("")
+    positions: tuple[float, ...] = unit("rad or m")
+    velocities: tuple[float, ...] = unit("rad/s or m/s")
 
 
-class JointStatesSensor(BatchSensor[JointStatesReading]):
+class JointStatesSensor(Sensor[JointStatesReading]):
     """Sensor of joint positions and velocities."""
+
+    execution = "batch"
 
     def __init__(self, config: JointStates) -> None:
         self._config = config
 
-    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[JointStatesReading]:
-        config, times = self._config, sensor_view.times
-        names = config.joints or sensor_view.joints
-        shape = (len(times), 0)
-        positions = np.column_stack([np.empty(shape), *(sensor_view.joint_position(name) for name in names)])
-        velocities = np.column_stack([np.empty(shape), *(sensor_view.joint_velocity(name) for name in names)])
+    def measure(self, view: SensorView, noise: Noise) -> Readings[JointStatesReading]:
+        config = self._config
+        names = config.joints or view.joints
+        shape = (len(view), 0)
+        positions = np.column_stack([np.empty(shape), *(view.joint_position(name) for name in names)])
+        velocities = np.column_stack([np.empty(shape), *(view.joint_velocity(name) for name in names)])
         for values, sigma, channel in (
             (positions, config.position_noise, POSITION),
             (velocities, config.velocity_noise, VELOCITY),
         ):
             if sigma > 0.0:
-                values += sigma * noise.normals(sensor_view.ticks, len(names), channel)
-
-        def make(k: int) -> JointStatesReading:
-            return JointStatesReading(times[k], names, tuple(positions[k].tolist()), tuple(velocities[k].tolist()))
-
-        return Readings(len(times), make)
+                values += sigma * noise.normals(view.ticks, len(names), channel)
+        return Readings(
+            JointStatesReading,
+            {
+                "time": view.times,
+                "names": shared(names, len(view)),
+                "positions": positions,
+                "velocities": velocities,
+            },
+        )
 
 
 class JointStates(SensorConfig):

@@ -10,20 +10,25 @@ import numpy as np
 from pydantic import Field
 
 from skerry.core.noise import Noise
-from skerry.parts.sensor import BatchSensor, ReadingColumns, Readings, SensorConfig, SensorView
+from skerry.core.units import unit
+from skerry.parts.readings import Readings
+from skerry.parts.sensor import Sensor, SensorConfig, SensorView
 
 
 @dataclass(frozen=True)
 class LeakReading:
     """State of the leak sensor."""
 
-    time: float
-    leaked: bool  # whether a leak was triggered
-    count: int  # readings with a leak so far
+    time: float = unit("s")
+    leaked: bool = unit("")  # whether a leak was triggered
+    count: int = unit("")  # readings with a leak so far
 
 
-class LeakSensor(BatchSensor[LeakReading]):
+class LeakSensor(Sensor[LeakReading]):
     """Leak sensor. Call `trigger` or set `leaked` to simulate a leak."""
+
+    execution = "batch"
+    is_stateful = True  # it counts its readings
 
     def __init__(self, leaked: bool) -> None:
         self.leaked = leaked
@@ -32,17 +37,11 @@ class LeakSensor(BatchSensor[LeakReading]):
     def trigger(self) -> None:
         self.leaked = True
 
-    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[LeakReading]:
-        times, leaked = sensor_view.times, self.leaked
-        counts = self.count + leaked * np.arange(1, len(times) + 1)
+    def measure(self, view: SensorView, noise: Noise) -> Readings[LeakReading]:
+        counts = self.count + self.leaked * np.arange(1, len(view) + 1)
         self.count = counts.item(-1)
-
-        def make(k: int) -> LeakReading:
-            return LeakReading(times[k], leaked, counts.item(k))
-
-        return Readings(
-            len(times), make, lambda: ReadingColumns(time=times, leaked=np.full(len(times), leaked), count=counts)
-        )
+        leaked = np.full(len(view), self.leaked)
+        return Readings(LeakReading, {"time": view.times, "leaked": leaked, "count": counts})
 
     def state(self) -> bytes:
         return json.dumps([self.leaked, self.count]).encode()

@@ -7,7 +7,6 @@ are computed in `raycast/lidar_returns.py`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -19,7 +18,9 @@ from skerry.core.config import NonNegative, Positive
 from skerry.core.errors import did_you_mean
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Readings, SampleView, SensorView, SingleSensorView
+from skerry.core.units import unit
+from skerry.parts.readings import Ragged, Readings
+from skerry.parts.sensor import SensorView
 from skerry.rays import Bundle, Hits
 from skerry.rays.surface import FADE, NODES, SurfacePatch
 from skerry.sensors.raycast.lidar_batches import (
@@ -42,7 +43,7 @@ from skerry.sensors.raycast.lidar_patterns import (
     spinning_directions,
 )
 from skerry.sensors.raycast.lidar_returns import intersect_waves, normal_table, write_points
-from skerry.sensors.raycast.ray_sensor import RayBatchSensor, RaySensor, RaySensorConfig, Reading
+from skerry.sensors.raycast.ray_sensor import RaySensor, RaySensorConfig, Reading
 
 Singles = NDArray[np.float32]
 
@@ -60,29 +61,29 @@ MAX_RAYS: Final = 4_000_000
 class LidarReading:
     """Scan: its returns as points, and all beams as a range image."""
 
-    time: float
-    points: Singles  # (n, 3), m, in the sensor's frame; beams without a return are absent
-    intensity: Singles  # (n,)
-    ring: NDArray[np.uint16]  # (n,), index of the channel from the lowest up, or of the line of a rosette
-    offset: Singles  # (n,), time after the start of the scan at which a real device emits the beam, s
-    ranges: Singles  # (channels, columns), m; NaN without a return
-    pose: Pose  # pose of the sensor in the world
+    time: float = unit("s")
+    points: Singles = unit("m")  # (n, 3), in the sensor's frame; beams without a return are absent
+    intensity: Singles = unit("")  # (n,)
+    ring: NDArray[np.uint16] = unit("")  # (n,), index of the channel from the lowest up, or of the line of a rosette
+    offset: Singles = unit("s")  # (n,), time after the start of the scan at which a real device emits the beam
+    ranges: Singles = unit("m")  # (channels, columns); NaN without a return
+    pose: Pose = unit()  # pose of the sensor in the world
 
 
 @dataclass(frozen=True, eq=False)
 class PlanarReading:
     """Planar scan, counter-clockwise about z; angles from x, rad."""
 
-    time: float
-    angle_min: float
-    angle_increment: float
-    time_increment: float  # time between beams, s
-    range_min: float  # m
-    range_max: float  # m
-    ranges: Singles  # (n,), m; infinite without a return
-    intensity: Singles  # (n,); 0 without a return
-    points: Singles  # (returns, 3), m, in the sensor's frame
-    pose: Pose  # pose of the sensor in the world
+    time: float = unit("s")
+    angle_min: float = unit("rad")
+    angle_increment: float = unit("rad")
+    time_increment: float = unit("s")  # time between beams
+    range_min: float = unit("m")
+    range_max: float = unit("m")
+    ranges: Singles = unit("m")  # (n,); infinite without a return
+    intensity: Singles = unit("")  # (n,); 0 without a return
+    points: Singles = unit("m")  # (returns, 3), in the sensor's frame
+    pose: Pose = unit()  # pose of the sensor in the world
 
 
 # ------------------------------------------------------------------------------------------------ sensors
@@ -113,17 +114,12 @@ class ScanReturns:
     The sensor owns the arrays and overwrites them at its next scan.
     """
 
-    times: Sequence[float]
     motions: NDArray[np.float64]  # (n, 13), motions of the sensor
     valid: NDArray[np.bool_]  # (n,), whether the sensor was above water
     counts: NDArray[np.int64]  # (n,), number of returns
     indices: NDArray[np.int32]  # (n, rays), rays of the returns
     ranges: Singles  # (n, rays), m
     intensity: Singles  # (n, rays)
-
-    def pose(self, row: int) -> Pose:
-        """Return the pose of the sensor at a scan."""
-        return Pose.of(self.motions[row, :7])
 
 
 class LidarScanner(RaySensor[Reading]):
@@ -137,23 +133,21 @@ class LidarScanner(RaySensor[Reading]):
         self._buffers = ScanBuffers.of(1, len(bundle))
         self._reflectance: tuple[object, Singles] = (None, np.zeros(1, np.float32))
 
-    def returns(self, sensor_view: SensorView, noise: Noise) -> ScanReturns:
+    def returns(self, view: SensorView, noise: Noise) -> ScanReturns:
         """Return the returns of the samples, with noise; none under water."""
-        config, limits, bundle, count = self._config, self._limits, self.bundle, len(sensor_view.times)
+        config, limits, bundle, count = self._config, self._limits, self.bundle, len(view)
         if len(self._buffers.water) < count:
             self._buffers = ScanBuffers.of(count, len(bundle))
         buffers = self._buffers
-        motions = sensor_view.motion(config.link, self._offset)
-        above = -sensor_view.depth(motions[:, :3])
+        motions = view.motion(config.link, self._offset)
+        above = -view.depth(motions[:, :3])
         valid = above >= 0.0
-        hits = self.cast_rays_batch(
-            sensor_view, motions, valid, limits.max_range, floors=self._lowest_troughs(sensor_view, motions, above)
-        )
+        hits = self.cast_rays(view, motions, valid, limits.max_range, floors=self._lowest_troughs(view, motions, above))
         counts = np.zeros(count, np.int64)
         find_returns_batch(
             motions,
             valid,
-            self._find_water_hits(sensor_view, motions, valid, above, hits),
+            self._find_water_hits(view, motions, valid, above, hits),
             above,
             bundle.directions,
             hits.distance,
@@ -169,7 +163,7 @@ class LidarScanner(RaySensor[Reading]):
             buffers.power,
             config.intensity_scale,
             *noise.key,
-            sensor_view.ticks,
+            view.ticks,
             config.dropout,
             limits.noise,
             normal_table(),
@@ -179,12 +173,12 @@ class LidarScanner(RaySensor[Reading]):
             buffers.found,
             buffers.strength,
         )
-        return ScanReturns(sensor_view.times, motions, valid, counts, buffers.indices, buffers.found, buffers.strength)
+        return ScanReturns(motions, valid, counts, buffers.indices, buffers.found, buffers.strength)
 
     @staticmethod
-    def _lowest_troughs(sensor_view: SensorView, motions: Floats, above: Floats) -> Floats:
+    def _lowest_troughs(view: SensorView, motions: Floats, above: Floats) -> Floats:
         """Return heights (n,) in the world that are below all wave troughs; nothing below them is visible."""
-        waves = sensor_view.water.waves
+        waves = view.water.waves
         # the height between crests and troughs is at most 2 Σa
         lowest: Floats = (
             motions[:, 2] - above - (0.0 if waves is None else 2.0 * waves.amplitude.sum()) - PRECISION_MARGIN
@@ -192,10 +186,10 @@ class LidarScanner(RaySensor[Reading]):
         return lowest
 
     def _find_water_hits(
-        self, sensor_view: SensorView, motions: Floats, valid: NDArray[np.bool_], above: Floats, hits: Hits
+        self, view: SensorView, motions: Floats, valid: NDArray[np.bool_], above: Floats, hits: Hits
     ) -> NDArray[np.int64]:
         """Return NO_WATER, LEVEL or WAVES for each sample; for WAVES, also write the hits on waves to the buffers."""
-        waves, far, directions = sensor_view.water.waves, self._limits.max_range, self.bundle.directions
+        waves, far, directions = view.water.waves, self._limits.max_range, self.bundle.directions
         if waves is None:
             return np.full(len(valid), LEVEL)
         lowest = np.empty(len(valid))
@@ -206,7 +200,7 @@ class LidarScanner(RaySensor[Reading]):
             pose = Pose.of(motions[k, :7])
             # the patch need not exceed the range of the rays by more than its blended edge
             nodes = min(2 * math.ceil(far / (1.0 - FADE) / WAVE_SPACING) + 2, NODES)
-            patch = SurfacePatch.around(sensor_view.at(k).surface_height, pose.position, WAVE_SPACING, nodes)
+            patch = SurfacePatch.around(view.at(k).surface_height, pose.position, WAVE_SPACING, nodes)
             east, north = (float(np.abs(np.diff(patch.heights, axis=axis)).max()) / WAVE_SPACING for axis in (1, 0))
             # exp(−20) = 2e-9: no return from rays that are flatter than this even on the steepest wave
             flattest = math.atan(math.sqrt(20.0 * self._slope_variance)) + math.atan(math.hypot(east, north))
@@ -243,26 +237,36 @@ class LidarSensor(LidarScanner[LidarReading]):
         self._shape = (channels, len(bundle) // channels)
         self._period = period  # time between columns, s
 
-    def measure(self, sample: SampleView, noise: Noise) -> LidarReading | None:
-        found = self.returns(SingleSensorView(sample), noise)
-        if not found.valid[0]:
-            return None
-        count = int(found.counts[0])
-        points, offset = np.empty((count, 3), np.float32), np.empty(count, np.float32)
-        ring, ranges = np.empty(count, np.uint16), np.full(self._shape, np.nan, np.float32)
-        write_points(
-            self.bundle.directions,
-            found.indices[0, :count],
-            found.ranges[0, :count],
-            self._shape[1],
-            self._period,
-            points,
-            ring,
-            offset,
-            ranges.reshape(-1),
+    def measure(self, view: SensorView, noise: Noise) -> Readings[LidarReading]:
+        found = self.returns(view, noise)
+        scans, longest = len(view), int(found.counts.max(initial=0))
+        points, offset = np.empty((scans, longest, 3), np.float32), np.empty((scans, longest), np.float32)
+        ring, ranges = np.empty((scans, longest), np.uint16), np.full((scans, *self._shape), np.nan, np.float32)
+        for k, count in enumerate(found.counts.tolist()):
+            write_points(
+                self.bundle.directions,
+                found.indices[k, :count],
+                found.ranges[k, :count],
+                self._shape[1],
+                self._period,
+                points[k, :count],
+                ring[k, :count],
+                offset[k, :count],
+                ranges[k].reshape(-1),
+            )
+        return Readings(
+            LidarReading,
+            {
+                "time": view.times,
+                "points": Ragged(points, found.counts),
+                "intensity": Ragged(found.intensity[:scans, :longest].copy(), found.counts),
+                "ring": Ragged(ring, found.counts),
+                "offset": Ragged(offset, found.counts),
+                "ranges": ranges,
+                "pose": Readings.poses(found.motions),
+            },
+            found.valid,
         )
-        intensity = found.intensity[0, :count].copy()
-        return LidarReading(sample.time, points, intensity, ring, offset, ranges, found.pose(0))
 
 
 class RosetteSensor(LidarSensor):
@@ -274,16 +278,19 @@ class RosetteSensor(LidarSensor):
         )
         self._pattern = pattern
 
-    def measure(self, sample: SampleView, noise: Noise) -> LidarReading | None:
-        self.bundle = self._bundle(self._config, self._pattern, sample.tick * sample.step)
-        return super().measure(sample, noise)
+    def measure(self, view: SensorView, noise: Noise) -> Readings[LidarReading]:
+        scans = []
+        for row, tick in enumerate(view.ticks.tolist()):
+            self.bundle = self._bundle(self._config, self._pattern, tick * view.step)
+            scans.append(super().measure(view.rows(row), noise))
+        return Readings.concat(scans)
 
     @staticmethod
     def _bundle(config: Lidar, pattern: Rosette, time: float) -> Bundle:
         return Bundle(pattern.directions(time, float(config.frequency)).reshape(-1, 3))
 
 
-class PlanarSensor(LidarScanner[PlanarReading], RayBatchSensor[PlanarReading]):
+class PlanarSensor(LidarScanner[PlanarReading]):
     """Lidar that measures a row of ranges."""
 
     channels = 1
@@ -294,28 +301,32 @@ class PlanarSensor(LidarScanner[PlanarReading], RayBatchSensor[PlanarReading]):
         self._step = float(azimuth[1] - azimuth[0]) if len(azimuth) > 1 else 0.0
         self._period = period
 
-    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[PlanarReading | None]:
-        found = self.returns(sensor_view, noise)
-        shape = (len(found.times), len(self.bundle))
+    def measure(self, view: SensorView, noise: Noise) -> Readings[PlanarReading]:
+        found, scans = self.returns(view, noise), len(view)
+        shape = (scans, len(self.bundle))
         ranges, intensity = np.full(shape, np.inf, np.float32), np.zeros(shape, np.float32)
         scatter_returns_batch(found.counts, found.indices, found.ranges, found.intensity, ranges, intensity)
-
-        def make(k: int) -> PlanarReading:
-            indices = np.flatnonzero(ranges[k] < np.inf)
-            return PlanarReading(
-                found.times[k],
-                self._first,
-                self._step,
-                self._period,
-                self._limits.min_range,
-                self._limits.max_range,
-                ranges[k].copy(),
-                intensity[k].copy(),
-                self.bundle.directions.T[indices] * ranges[k, indices, None],
-                found.pose(k),
-            )
-
-        return Readings(shape[0], make, valid=found.valid)
+        directions = self.bundle.directions.T
+        points = []
+        for scan in ranges:
+            indices = np.flatnonzero(scan < np.inf)
+            points.append(directions[indices] * scan[indices, None])
+        return Readings(
+            PlanarReading,
+            {
+                "time": view.times,
+                "angle_min": np.full(scans, self._first),
+                "angle_increment": np.full(scans, self._step),
+                "time_increment": np.full(scans, self._period),
+                "range_min": np.full(scans, self._limits.min_range),
+                "range_max": np.full(scans, self._limits.max_range),
+                "ranges": ranges,
+                "intensity": intensity,
+                "points": points,
+                "pose": Readings.poses(found.motions),
+            },
+            found.valid,
+        )
 
 
 # ------------------------------------------------------------------------------------------------ settings

@@ -13,9 +13,11 @@ from pydantic import Field, model_validator
 
 from skerry.core.config import NonNegative, Positive, Vector3
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Readings, SensorView
+from skerry.core.units import unit
+from skerry.parts.readings import Readings
+from skerry.parts.sensor import SensorView
 from skerry.rays import Bundle
-from skerry.sensors.raycast.ray_sensor import RayBatchSensor, RaySensorConfig
+from skerry.sensors.raycast.ray_sensor import RaySensor, RaySensorConfig
 
 UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
 
@@ -24,34 +26,30 @@ UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
 class LockedDirectionDepthReading:
     """Measured height."""
 
-    time: float
-    value: float  # m above the hit or the water; negative below it
-    using_water: bool  # whether nothing was hit within range
+    time: float = unit("s")
+    value: float = unit("m")  # above the hit or the water; negative below it
+    using_water: bool = unit("")  # whether nothing was hit within range
 
 
-class LockedDirectionDepthSensor(RayBatchSensor[LockedDirectionDepthReading]):
+class LockedDirectionDepthSensor(RaySensor[LockedDirectionDepthReading]):
     """Range finder whose direction in the world does not depend on the robot's attitude."""
 
     def __init__(self, config: LockedDirectionDepth) -> None:
         super().__init__(config, Bundle([config.direction]))
         self._config = config
 
-    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[LockedDirectionDepthReading]:
-        config, times = self._config, sensor_view.times
-        poses = sensor_view.motion(config.link, self._offset)
+    def measure(self, view: SensorView, noise: Noise) -> Readings[LockedDirectionDepthReading]:
+        config = self._config
+        poses = view.motion(config.link, self._offset)
         poses[:, 3:7] = UPRIGHT
-        everywhere = np.ones(len(times), np.bool_)
-        reach = self.cast_rays_batch(sensor_view, poses, everywhere, config.max_range).distance[:, 0].astype(np.float64)
+        everywhere = np.ones(len(view), np.bool_)
+        reach = self.cast_rays(view, poses, everywhere, config.max_range).distance[:, 0].astype(np.float64)
         using_water = reach == np.inf
         value = -reach * float(self.bundle.directions[2, 0])
         if np.count_nonzero(using_water):
-            value = np.where(using_water, -sensor_view.depth(poses[:, :3]), value)
-        value *= 1.0 + config.noise_mean + config.noise_sigma * noise.normals(sensor_view.ticks, 1)[:, 0]
-
-        def make(k: int) -> LockedDirectionDepthReading:
-            return LockedDirectionDepthReading(times[k], float(value[k]), bool(using_water[k]))
-
-        return Readings(len(times), make)
+            value = np.where(using_water, -view.depth(poses[:, :3]), value)
+        value *= 1.0 + config.noise_mean + config.noise_sigma * noise.normals(view.ticks, 1)[:, 0]
+        return Readings(LockedDirectionDepthReading, {"time": view.times, "value": value, "using_water": using_water})
 
 
 class LockedDirectionDepth(RaySensorConfig):

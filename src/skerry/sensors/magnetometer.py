@@ -19,7 +19,9 @@ from skerry.core.config import NonNegative, Positive, Vector3
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
 from skerry.core.rotations import rotate_each_to_frame
-from skerry.parts.sensor import BatchSensor, ReadingColumns, Readings, SensorConfig, SensorView
+from skerry.core.units import unit
+from skerry.parts.readings import Readings, shared
+from skerry.parts.sensor import Sensor, SensorConfig, SensorView
 
 # At Stockholm, 59.33° N 18.07° E at sea level, on 1 January 2025, by the World Magnetic Model 2025 (NOAA and BGS).
 STRENGTH: Final = 51.81e-6  # T
@@ -31,13 +33,15 @@ DECLINATION: Final = 7.46  # ° east of true north
 class MagnetometerReading:
     """Magnetic field in the sensor's axes (FLU)."""
 
-    time: float
-    field: NDArray[np.float64]  # (3,), T
-    covariance: NDArray[np.float64]  # (3, 3), T²
+    time: float = unit("s")
+    field: NDArray[np.float64] = unit("T")
+    covariance: NDArray[np.float64] = unit("T²")  # (3, 3)
 
 
-class MagnetometerSensor(BatchSensor[MagnetometerReading]):
+class MagnetometerSensor(Sensor[MagnetometerReading]):
     """Magnetometer with hard iron, soft iron and noise."""
+
+    execution = "batch"
 
     def __init__(self, config: Magnetometer, offset: Pose) -> None:
         self._config = config
@@ -49,20 +53,16 @@ class MagnetometerSensor(BatchSensor[MagnetometerReading]):
         self._covariance = np.eye(3) * config.noise**2
         self._covariance.setflags(write=False)
 
-    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[MagnetometerReading]:
-        times = sensor_view.times
-        field = np.empty((len(times), 3))
-        rotate_each_to_frame(sensor_view.motion(self._config.link, self._offset), self._field, field)
+    def measure(self, view: SensorView, noise: Noise) -> Readings[MagnetometerReading]:
+        field = np.empty((len(view), 3))
+        rotate_each_to_frame(view.motion(self._config.link, self._offset), self._field, field)
         if self._soft is not None:
             field = field @ self._soft.T
         field = field + self._hard
         if self._config.noise > 0.0:
-            field += self._config.noise * noise.normals(sensor_view.ticks, 3)
-
-        def columns() -> ReadingColumns:
-            return ReadingColumns({"covariance": self._covariance}, time=times, field=field)
-
-        return Readings(len(times), lambda k: MagnetometerReading(times[k], field[k], self._covariance), columns)
+            field += self._config.noise * noise.normals(view.ticks, 3)
+        covariance = shared(self._covariance, len(view))
+        return Readings(MagnetometerReading, {"time": view.times, "field": field, "covariance": covariance})
 
 
 IDENTITY: Final = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))

@@ -9,7 +9,9 @@ import numpy as np
 from pydantic import Field
 
 from skerry.core.noise import Noise
-from skerry.parts.sensor import ReadingColumns, Readings, SensorView
+from skerry.core.units import unit
+from skerry.parts.readings import Readings
+from skerry.parts.sensor import SensorView
 from skerry.sensors.raycast.sonar import SonarCloud, SonarConfig, SonarSensor, across_track_fan
 
 
@@ -17,21 +19,16 @@ from skerry.sensors.raycast.sonar import SonarCloud, SonarConfig, SonarSensor, a
 class MbesReading:
     """Swath of points, from port to starboard."""
 
-    time: float
-    cloud: SonarCloud
+    time: float = unit("s")
+    cloud: SonarCloud = unit()
 
 
 class MbesSensor(SonarSensor[MbesReading]):
     """Multibeam echo sounder."""
 
-    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[MbesReading | None]:
-        pings = self.pings(sensor_view, noise)
-        cloud = self.clouds(noise, pings)
-
-        def columns() -> ReadingColumns:
-            return ReadingColumns(time=pings.times, cloud=cloud.columns())
-
-        return Readings(len(pings), lambda k: MbesReading(pings.times[k], cloud(k)), columns, pings.valid)
+    def measure(self, view: SensorView, noise: Noise) -> Readings[MbesReading]:
+        pings = self.pings(view, noise)
+        return Readings(MbesReading, {"time": view.times, "cloud": self.clouds(noise, pings)}, pings.valid)
 
 
 class Mbes(SonarConfig):

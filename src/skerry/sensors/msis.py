@@ -12,7 +12,9 @@ from pydantic import Field, model_validator
 from skerry.core.config import Positive
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
-from skerry.parts.sensor import Readings, SensorView
+from skerry.core.units import unit
+from skerry.parts.readings import Readings
+from skerry.parts.sensor import SensorView
 from skerry.sensors.raycast.sonar import BucketConfig, BucketSonar, Bytes, Singles, forward_fan
 
 MAX_DENOMINATOR = 10**12  # of the world's step as a fraction of a second; recovers the exact fraction from a float
@@ -22,28 +24,34 @@ MAX_DENOMINATOR = 10**12  # of the world's step as a fraction of a second; recov
 class MsisReading:
     """Ping of a scan."""
 
-    time: float
-    pose: Pose  # pose of the fan in the world, with x along the fan
-    angle: float  # angle of the fan from the sensor's x axis, rad, positive to the left, from −π to π
-    bin_size: float  # m
-    intensity: Singles  # (bins,), µPa² after time-varied gain
-    levels: Bytes  # (bins,), amplitudes
+    time: float = unit("s")
+    pose: Pose = unit()  # pose of the fan in the world, with x along the fan
+    angle: float = unit("rad")  # of the fan from the sensor's x axis, positive to the left, from −π to π
+    bin_size: float = unit("m")
+    intensity: Singles = unit("µPa²")  # (bins,), after time-varied gain
+    levels: Bytes = unit("")  # (bins,), amplitudes
 
 
 class MsisSensor(BucketSonar[MsisReading]):
     """Mechanically scanned imaging sonar."""
 
-    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[MsisReading | None]:
+    def measure(self, view: SensorView, noise: Noise) -> Readings[MsisReading]:
         assert isinstance(self.config, Msis)
-        angles = [self.config.angle_at(tick, sensor_view.step) for tick in sensor_view.ticks.tolist()]
-        pings = self.pings(sensor_view, noise, np.array(angles))
+        angles = np.array([self.config.angle_at(tick, view.step) for tick in view.ticks.tolist()])
+        pings = self.pings(view, noise, angles)
         found = self.fill(noise, pings)
-
-        def make(k: int) -> MsisReading:
-            (intensity,), (levels,) = found.intensity[k].copy(), found.levels[k].copy()
-            return MsisReading(pings.times[k], pings.pose(k), angles[k], self.bucket_size, intensity, levels)
-
-        return Readings(len(pings), make, valid=pings.valid)
+        return Readings(
+            MsisReading,
+            {
+                "time": view.times,
+                "pose": Readings.poses(pings.motions),
+                "angle": angles,
+                "bin_size": np.full(len(view), self.bucket_size),
+                "intensity": found.intensity[:, 0],
+                "levels": found.levels[:, 0],
+            },
+            pings.valid,
+        )
 
 
 class Msis(BucketConfig):

@@ -10,7 +10,9 @@ import numpy as np
 from skerry.core.frames import Pose, Twist
 from skerry.core.kernels import strict_kernel
 from skerry.core.noise import Noise
-from skerry.parts.sensor import BatchSensor, ReadingColumns, Readings, SensorConfig, SensorView
+from skerry.core.units import unit
+from skerry.parts.readings import Readings
+from skerry.parts.sensor import Sensor, SensorConfig, SensorView
 
 
 @strict_kernel
@@ -30,31 +32,27 @@ def in_own_axes(motion: Any, twist: Any) -> None:
 class OdometryReading:
     """Pose in the world (ENU) and twist in the frame's own axes."""
 
-    time: float
-    pose: Pose
-    twist: Twist
+    time: float = unit("s")
+    pose: Pose = unit()
+    twist: Twist = unit()
 
 
-class OdometrySensor(BatchSensor[OdometryReading]):
+class OdometrySensor(Sensor[OdometryReading]):
     """Sensor that reports the exact pose and twist."""
+
+    execution = "batch"
 
     def __init__(self, link: str, offset: Pose) -> None:
         self.link = link
         self.offset = offset
 
-    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[OdometryReading]:
-        motion, times = sensor_view.motion(self.link, self.offset), sensor_view.times
+    def measure(self, view: SensorView, noise: Noise) -> Readings[OdometryReading]:
+        motion = view.motion(self.link, self.offset)
         twist = np.empty((len(motion), 6))
         in_own_axes(motion, twist)
-
-        def columns() -> ReadingColumns:
-            pose = ReadingColumns(position=motion[:, :3], orientation=motion[:, 3:7])
-            return ReadingColumns(
-                time=times, pose=pose, twist=ReadingColumns(linear=twist[:, :3], angular=twist[:, 3:])
-            )
-
         return Readings(
-            len(times), lambda k: OdometryReading(times[k], Pose.of(motion[k, :7]), Twist.of(twist[k])), columns
+            OdometryReading,
+            {"time": view.times, "pose": Readings.poses(motion), "twist": Readings.twists(twist)},
         )
 
 

@@ -14,16 +14,17 @@ from pydantic import Field, field_validator
 from skerry.core.config import NonNegative, Positive
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
-from skerry.parts.sensor import SampleView, Sensor, SensorConfig
+from skerry.core.units import unit
+from skerry.parts.sensor import SampleView, SensorConfig, SimpleSensor
 
 
 @dataclass(frozen=True)
 class RangeReceiverReading:
     """Distances in the order of the senders."""
 
-    time: float
-    senders: tuple[str, ...]
-    ranges: tuple[float, ...]  # m; infinite if a sender is out of range
+    time: float = unit("s")
+    senders: tuple[str, ...] = unit("")
+    ranges: tuple[float, ...] = unit("m")  # infinite if a sender is out of range
 
     @property
     def range(self) -> float:
@@ -31,14 +32,14 @@ class RangeReceiverReading:
         return min(self.ranges, default=inf)
 
 
-class RangeReceiverSensor(Sensor[RangeReceiverReading]):
+class RangeReceiverSensor(SimpleSensor[RangeReceiverReading]):
     """Receiver that measures the distances to senders."""
 
     def __init__(self, config: RangeReceiver, offset: Pose) -> None:
         self._config = config
         self._offset = offset.position
 
-    def measure(self, sample: SampleView, noise: Noise) -> RangeReceiverReading:
+    def measure_one(self, sample: SampleView, noise: Noise) -> RangeReceiverReading:
         config = self._config
         here = sample.pose(config.link).transform(self._offset).tolist()
         draws = noise.normal(sample.tick, (len(config.senders),)).tolist() if config.noise_sigma > 0.0 else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,9 @@ from pydantic import Field, model_validator
 
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
-from skerry.parts.sensor import ReadingColumns, Readings, SensorView
+from skerry.core.units import unit
+from skerry.parts.readings import Readings, shared
+from skerry.parts.sensor import SensorView
 from skerry.sensors.raycast.sonar import BucketConfig, BucketSonar, Bytes, Fan, Singles, across_track_fan
 
 ANGLE_CODES: Final = 20860.0
@@ -22,37 +24,39 @@ ANGLE_CODES: Final = 20860.0
 class SidescanReading:
     """Ping of both beams. The first bucket of each side is the nearest."""
 
-    time: float
-    pose: Pose  # pose of the sonar in the world
-    bucket_size: float  # m
-    port: Singles  # (buckets,), µPa² after time-varied gain
-    starboard: Singles  # (buckets,), µPa² after time-varied gain
-    port_levels: Bytes  # (buckets,), amplitudes
-    starboard_levels: Bytes  # (buckets,), amplitudes
-    port_angles: NDArray[np.uint16] | None  # (buckets,), (π + a) · 20860; a is 0 level, −π/2 down; 0 without an echo
-    starboard_angles: NDArray[np.uint16] | None  # as `port_angles`
+    time: float = unit("s")
+    pose: Pose = unit()  # pose of the sonar in the world
+    bucket_size: float = unit("m")
+    port: Singles = unit("µPa²")  # (buckets,), after time-varied gain
+    starboard: Singles = unit("µPa²")  # (buckets,), after time-varied gain
+    port_levels: Bytes = unit("")  # (buckets,), amplitudes
+    starboard_levels: Bytes = unit("")  # (buckets,), amplitudes
+    port_angles: NDArray[np.uint16] | None = unit("")  # (buckets,), (π + a) · 20860, a 0 level, −π/2 down; 0: no echo
+    starboard_angles: NDArray[np.uint16] | None = unit("")  # as `port_angles`
 
 
 class SidescanSensor(BucketSonar[SidescanReading]):
     """Side-scan sonar."""
 
-    def measure_batch(self, sensor_view: SensorView, noise: Noise) -> Readings[SidescanReading | None]:
-        pings = self.pings(sensor_view, noise)
+    def measure(self, view: SensorView, noise: Noise) -> Readings[SidescanReading]:
+        pings = self.pings(view, noise)
         found = self.fill(noise, pings)
-
-        def make(k: int) -> SidescanReading:
-            sides, levels = found.intensity[k].copy(), found.levels[k].copy()
-            angles = found.codes[k].copy() if len(self._codes) else (None, None)
-            return SidescanReading(pings.times[k], pings.pose(k), self.bucket_size, *sides, *levels, *angles)
-
-        def columns() -> ReadingColumns:
-            angles: dict[str, Any] = {}
-            if len(self._codes):
-                angles = {"port_angles": found.codes[:, 0], "starboard_angles": found.codes[:, 1]}
-            levels = found.levels
-            return ReadingColumns(time=pings.times, port_levels=levels[:, 0], starboard_levels=levels[:, 1], **angles)
-
-        return Readings(len(pings), make, columns, pings.valid)
+        has_angles, none = len(self._codes) > 0, shared(None, len(view))
+        return Readings(
+            SidescanReading,
+            {
+                "time": view.times,
+                "pose": Readings.poses(pings.motions),
+                "bucket_size": np.full(len(view), self.bucket_size),
+                "port": found.intensity[:, 0],
+                "starboard": found.intensity[:, 1],
+                "port_levels": found.levels[:, 0],
+                "starboard_levels": found.levels[:, 1],
+                "port_angles": found.codes[:, 0] if has_angles else none,
+                "starboard_angles": found.codes[:, 1] if has_angles else none,
+            },
+            pings.valid,
+        )
 
 
 class Sidescan(BucketConfig):

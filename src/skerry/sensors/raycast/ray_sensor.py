@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -12,7 +12,7 @@ from pydantic import Field
 
 from skerry.core.config import Config, Positive
 from skerry.core.frames import Pose
-from skerry.parts.sensor import BatchSensor, Execution, Sensor, SensorConfig, SensorView
+from skerry.parts.sensor import Execution, Sensor, SensorConfig, SensorView
 from skerry.rays import Bundle, Hits, RayCasterBatch, RayScene
 from skerry.terrain.materials import NamedMaterial
 
@@ -57,7 +57,7 @@ class RaySensorConfig(SensorConfig):
 class CastRecord:
     """Times and poses of the latest batch of casts."""
 
-    times: Sequence[float]  # (n,), s
+    times: NDArray[np.float64]  # (n,), s
     poses: NDArray[np.float64]  # (n, ≥ 7), position and quaternion in the world
     valid: NDArray[np.bool_]  # (n,), whether rays were cast
     far: float  # range, m
@@ -67,6 +67,7 @@ class RaySensor(Sensor[Reading]):
     """Base class of sensors that cast one bundle of rays per sample."""
 
     execution: Execution = "batch"
+    max_batch = 32  # the hits of a batch take some hundred kilobytes, which fit into the processor's cache
 
     def __init__(self, config: RaySensorConfig, bundle: Bundle) -> None:
         self.bundle = bundle
@@ -82,9 +83,9 @@ class RaySensor(Sensor[Reading]):
         """Materials by the index in the latest hits; empty before the first cast."""
         return () if self._scene is None else self._scene.materials
 
-    def cast_rays_batch(
+    def cast_rays(
         self,
-        sensor_view: SensorView,
+        view: SensorView,
         poses: NDArray[np.float64],
         valid: NDArray[np.bool_],
         far: float,
@@ -94,7 +95,7 @@ class RaySensor(Sensor[Reading]):
         """Cast the bundle at each sample where `valid` is true.
 
         Args:
-            sensor_view: Samples to measure.
+            view: Samples to measure.
             poses: Position and quaternion of the sensor in the world, (n, ≥ 7).
             valid: Samples at which to cast, (n,).
             far: Distance up to which hits are found, m.
@@ -104,18 +105,18 @@ class RaySensor(Sensor[Reading]):
         Returns:
             Hits with one row per sample, in arrays that the next cast overwrites.
         """
-        self._last_cast = CastRecord(sensor_view.times, poses, valid, far)
+        self._last_cast = CastRecord(view.times, poses, valid, far)
         if not np.count_nonzero(valid):
             return self.bundle.hits_buffer(len(valid))
-        caster: RayCasterBatch = sensor_view.rays
+        caster: RayCasterBatch = view.rays
         self._scene = caster.scene
         return caster.cast(self.bundle, poses, valid, far, near, floors, self._mount.see_self, self.threads)
 
     def latest_rays(self, every: int = 1) -> RaySegments | None:
         """Return one ray in `every` of the latest reading, or None before the first cast."""
-        return next(self.latest_rays_batch(every), None)
+        return next(self.latest_batch(every), None)
 
-    def latest_rays_batch(self, every: int = 1) -> Iterator[RaySegments]:
+    def latest_batch(self, every: int = 1) -> Iterator[RaySegments]:
         """Yield one ray in `every` of each reading of the latest batch, the latest reading first."""
         if self._last_cast is None:
             return
@@ -127,10 +128,4 @@ class RaySensor(Sensor[Reading]):
             directions = self.bundle.world_directions(pose)[::every]
             length = np.where(hit, distance, np.float32(self._last_cast.far))
             ends = pose.position.astype(np.float32) + directions * length[:, None]
-            yield RaySegments(self._last_cast.times[row], pose.position, ends, hit)
-
-
-class RayBatchSensor(RaySensor[Reading], BatchSensor[Reading]):
-    """Base class of sensors that cast rays at many samples in one native call."""
-
-    max_batch = 32  # the hits of a batch take some hundred kilobytes, which fit into the processor's cache
+            yield RaySegments(self._last_cast.times.item(row), pose.position, ends, hit)

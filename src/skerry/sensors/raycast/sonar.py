@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -13,7 +12,9 @@ from pydantic import Field, model_validator
 from skerry.core.config import NonNegative, Positive
 from skerry.core.frames import Pose, multiply
 from skerry.core.noise import Noise
-from skerry.parts.sensor import ReadingColumns, SensorView
+from skerry.core.units import unit
+from skerry.parts.readings import Ragged, Readings
+from skerry.parts.sensor import SensorView
 from skerry.rays import Bundle, Hits
 from skerry.sensors.raycast.echo_batches import (
     RANGE_ERRORS,
@@ -22,7 +23,7 @@ from skerry.sensors.raycast.echo_batches import (
     fill_buckets_batch,
 )
 from skerry.sensors.raycast.echoes import transform_points
-from skerry.sensors.raycast.ray_sensor import RayBatchSensor, RaySensorConfig
+from skerry.sensors.raycast.ray_sensor import RaySensor, RaySensorConfig
 from skerry.terrain.materials import NamedMaterial
 
 Singles = NDArray[np.float32]
@@ -172,14 +173,14 @@ def forward_fan(azimuths: NDArray[np.float64], spacing: float, breadth: float, r
 class SonarCloud:
     """Points with an echo. Rays without an echo are absent."""
 
-    pose: Pose  # pose of the sonar in the world
-    ray_count: int  # number of rays that were cast
-    ray: NDArray[np.int32]  # (n,), index of each point's ray
-    points: Singles  # (n, 3), in the sonar's frame, m
-    ranges: Singles  # (n,), m
-    intensity: Singles  # (n,), µPa² after time-varied gain
-    levels: Bytes  # (n,), amplitudes
-    labels: Bytes  # (n,), labels of the materials
+    pose: Pose = unit()  # pose of the sonar in the world
+    ray_count: int = unit("")  # number of rays that were cast
+    ray: NDArray[np.int32] = unit("")  # (n,), index of each point's ray
+    points: Singles = unit("m")  # (n, 3), in the sonar's frame
+    ranges: Singles = unit("m")  # (n,)
+    intensity: Singles = unit("µPa²")  # (n,), after time-varied gain
+    levels: Bytes = unit("")  # (n,), amplitudes
+    labels: Bytes = unit("")  # (n,), labels of the materials
 
     @property
     def world_points(self) -> Singles:
@@ -203,7 +204,6 @@ class SonarCloud:
 class Pings:
     """Batch of one or more pings, with their hits and echoes. The sensor owns `hits` and `echoes`, and reuses them."""
 
-    times: Sequence[float]
     ticks: NDArray[np.int64]
     motions: NDArray[np.float64]  # (n, 13), motions of the sonar in the world
     valid: NDArray[np.bool_]  # (n,), whether the sonar was under water
@@ -212,49 +212,8 @@ class Pings:
     hits: Hits
     echoes: Singles  # (4, n, rays): range (NaN without an echo), start and end of the echo, m, and intensity, µPa²
 
-    def __len__(self) -> int:
-        return len(self.times)
 
-    def pose(self, row: int) -> Pose:
-        """Return the pose of the sonar at a ping."""
-        return Pose.of(self.motions[row, :7])
-
-
-@dataclass(frozen=True, eq=False)
-class SonarClouds:
-    """Point clouds of one or more pings. Each row has one entry per ray, of which the first `count` are used."""
-
-    pings: Pings
-    count: NDArray[np.int64]  # (n,)
-    ray: NDArray[np.int32]  # (n, rays); this and the other fields are as in `SonarCloud`
-    points: Singles
-    ranges: Singles
-    intensity: Singles
-    levels: Bytes
-    labels: Bytes
-
-    def __call__(self, row: int) -> SonarCloud:
-        """Return a copy of the cloud of one ping."""
-        used = (row, slice(self.count[row]))
-        return SonarCloud(
-            self.pings.pose(row),
-            self.ray.shape[1],
-            self.ray[used].copy(),
-            self.points[used].copy(),
-            self.ranges[used].copy(),
-            self.intensity[used].copy(),
-            self.levels[used].copy(),
-            self.labels[used].copy(),
-        )
-
-    def columns(self) -> ReadingColumns:
-        """Return the clouds as columns."""
-        motions = self.pings.motions
-        pose = ReadingColumns(position=motions[:, :3], orientation=motions[:, 3:7])
-        return ReadingColumns(count=self.count, points=self.points, levels=self.levels, pose=pose)
-
-
-class SonarSensor(RayBatchSensor[Reading]):
+class SonarSensor(RaySensor[Reading]):
     """Base class of sonars: casts rays and computes their echoes."""
 
     def __init__(self, config: SonarConfig, fan: Fan) -> None:
@@ -279,27 +238,27 @@ class SonarSensor(RayBatchSensor[Reading]):
         self._scattering: NDArray[np.float64] = np.zeros(0)
         self._labels: Bytes = np.zeros(0, np.uint8)
 
-    def pings(self, sensor_view: SensorView, noise: Noise, yaws: NDArray[np.float64] | None = None) -> Pings:
+    def pings(self, view: SensorView, noise: Noise, yaws: NDArray[np.float64] | None = None) -> Pings:
         """Cast the rays and compute their echoes.
 
         Args:
-            sensor_view: Samples to measure.
+            view: Samples to measure.
             noise: Noise of the sensor.
             yaws: Rotation of the rays about the sensor's z axis at each sample, (n,), rad, positive to the left.
         """
-        config, motions = self.config, sensor_view.motion(self._mount.link, self._offset)
+        config, motions = self.config, view.motion(self._mount.link, self._offset)
         if yaws is not None:
             none = np.zeros_like(yaws)
             motions[:, 3:7] = multiply(motions[:, 3:7], np.stack([none, none, np.sin(yaws / 2), np.cos(yaws / 2)], -1))
-        above = sensor_view.depth(motions[:, :3])
+        above = view.depth(motions[:, :3])
         valid = above > 0.0
-        hits = self.cast_rays_batch(sensor_view, motions, valid, config.max_range)
+        hits = self.cast_rays(view, motions, valid, config.max_range)
         self._update_materials(self.materials)
         count = len(valid)
         if self._echoes.shape[1] < count:
             self._echoes = np.empty((4, count, len(self.bundle)), np.float32)
         echoes = self._echoes[:, :count]
-        absorption = self._absorption(sensor_view, above)
+        absorption = self._absorption(view, above)
         compute_echoes_batch(
             motions,
             valid,
@@ -316,25 +275,25 @@ class SonarSensor(RayBatchSensor[Reading]):
             self._source,
             absorption,
             self._scattering,
-            self._errors(sensor_view, noise),
+            self._errors(view, noise),
             *echoes,
         )
-        return Pings(sensor_view.times, sensor_view.ticks, motions, valid, above, absorption, hits, echoes)
+        return Pings(view.ticks, motions, valid, above, absorption, hits, echoes)
 
-    def clouds(self, noise: Noise, pings: Pings) -> SonarClouds:
-        """Return the echoes as point clouds."""
-        config, shape = self.config, (len(pings), len(self.bundle))
+    def clouds(self, noise: Noise, pings: Pings) -> Readings[SonarCloud]:
+        """Return the echoes of each ping as a point cloud."""
+        config, count = self.config, len(pings.ticks)
+        shape = (count, len(self.bundle))
         ranges, _, _, strength = pings.echoes
-        found = SonarClouds(
-            pings,
-            np.zeros(len(pings), np.int64),
-            np.empty(shape, np.int32),
-            np.empty((*shape, 3), np.float32),
-            np.empty(shape, np.float32),
-            np.empty(shape, np.float32),
-            np.empty(shape, np.uint8),
-            np.empty(shape, np.uint8),
-        )
+        counts = np.zeros(count, np.int64)
+        columns = {
+            "ray": np.empty(shape, np.int32),
+            "points": np.empty((*shape, 3), np.float32),
+            "ranges": np.empty(shape, np.float32),
+            "intensity": np.empty(shape, np.float32),
+            "levels": np.empty(shape, np.uint8),
+            "labels": np.empty(shape, np.uint8),
+        }
         collect_points_batch(
             pings.valid,
             ranges,
@@ -348,30 +307,32 @@ class SonarSensor(RayBatchSensor[Reading]):
             self._noise,
             config.speckle,
             config.tvg_spreading / 10.0 if config.tvg else 0.0,
-            pings.absorption if config.tvg else np.zeros(len(pings)),
+            pings.absorption if config.tvg else np.zeros(count),
             self._scale,
-            found.count,
-            found.ray,
-            found.points,
-            found.ranges,
-            found.intensity,
-            found.levels,
-            found.labels,
+            counts,
+            *columns.values(),
         )
-        return found
+        return Readings(
+            SonarCloud,
+            {
+                "pose": Readings.poses(pings.motions),
+                "ray_count": np.full(count, shape[1]),
+                **{name: Ragged(values, counts) for name, values in columns.items()},
+            },
+        )
 
-    def _errors(self, sensor_view: SensorView, noise: Noise) -> NDArray[np.float64]:
+    def _errors(self, view: SensorView, noise: Noise) -> NDArray[np.float64]:
         """Return the range errors (n, rays), m; (n, 0) without range noise."""
         if not self.config.range_noise:
-            return np.zeros((len(sensor_view.times), 0))
-        return self.config.range_noise * noise.normals(sensor_view.ticks, len(self.bundle), RANGE_ERRORS)
+            return np.zeros((len(view), 0))
+        return self.config.range_noise * noise.normals(view.ticks, len(self.bundle), RANGE_ERRORS)
 
-    def _absorption(self, sensor_view: SensorView, depths: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _absorption(self, view: SensorView, depths: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the two-way absorption of the water at depths (n,), 1/m.
 
         Values are cached by decimetres of depth, because computing one takes longer than a ping.
         """
-        column, known = sensor_view.water.column, self._absorptions
+        column, known = view.water.column, self._absorptions
         if column is not self._column or len(known) > 10_000:
             self._column, self._absorptions = column, (known := {})
         found = []
@@ -418,7 +379,7 @@ class BucketSonar(SonarSensor[Reading]):
 
     def fill(self, noise: Noise, pings: Pings) -> Buckets:
         """Return the echoes in range buckets."""
-        config, count = self.config, len(pings)
+        config, count = self.config, len(pings.ticks)
         found = Buckets(
             np.empty((count, *self._buckets.shape), np.float32),
             np.empty((count, *self._buckets.shape), np.uint8),

@@ -1,140 +1,125 @@
-"""Sensors in the world: each with its schedule, its noise stream and its latest reading."""
+"""Sensor of a robot in a world: schedule, measurement, latest reading and delivery."""
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from time import perf_counter
-from typing import Any, TypeAlias, cast
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError
 from skerry.core.noise import Noise
 from skerry.parts.component import Component, Mount
-from skerry.parts.sensor import BatchSensor, Sensor
+from skerry.parts.readings import Readings
+from skerry.parts.sensor import Sensor, SensorView, SingleSensorView
 from skerry.rays.threads import processors
 from skerry.sensors.raycast.ray_sensor import RaySensor
 from skerry.world.sampling.ray_trail import RayTrail
-from skerry.world.sampling.reading_state import LatestReading, load_state
+from skerry.world.sampling.reading_state import load_state
 from skerry.world.sampling.sample import SampleCopy
-from skerry.world.sampling.sample_buffer import DueSamples, SampleBuffer
+from skerry.world.sampling.sample_buffer import SampleBuffer
 from skerry.world.sampling.sample_view import RobotSampleView
-from skerry.world.sampling.sensor_jobs import NO_GENERATION, SensorJobs, WarmUp
+from skerry.world.sampling.sensor_jobs import SensorJobs, WarmUp
 from skerry.world.sampling.sensor_schedule import SensorSchedule
 from skerry.world.sampling.sensor_view import RobotSensorView
 
-Deliver: TypeAlias = Callable[[Sequence[int], Sequence[Any]], None]
-"""Callback with the ticks of due samples, in order, and the reading of each, or None."""
+R = TypeVar("R")
+
+Deliver: TypeAlias = Callable[[list[int], Readings[Any]], None]
+"""Callback with the ticks of due samples, in order, and their readings."""
 
 
-class MountedSensor(Component):
+class MountedSensor(Component, Generic[R]):
     """Sensor of a robot, with its rate and its noise stream.
 
-    A sensor is measured at its due ticks only while it is active: from the first access to `reading`, or while
-    `deliver` is set. A stateful sensor is updated at every due tick.
+    The sensor samples at its due ticks from the start; see `Sensor`. Readings are computed only where they are used:
+    at every due tick while `deliver` is set or if the sensor is stateful, otherwise when `reading` is accessed.
+    Accessing `reading` has no effect on later readings, on the world, or on the speed of later advances.
 
-    A sensor with `execution` "now" is measured when the world stops at its due tick. Other sensors are measured later,
-    from the sample buffer: when a reading is requested, or when the world processes the buffer; see
-    `docs/adr/0022-batch-sensors.md`. A "thread" sensor is measured in a worker thread; a request for its reading
-    waits for the thread. A reading therefore does not depend on how long a measurement takes.
+    A sensor with `execution` "now" that delivers is measured when the world stops at its due tick. All other
+    measurements use samples of the buffer; see `docs/adr/0022-batch-sensors.md`.
 
     Args:
+        name: Name of the robot and of the sensor, "robot/sensor".
         sensor: The sensor.
         rate: When the sensor is due.
         noise: Noise stream of the sensor.
         view: View of the live state for its robot.
         mount: Mounting of the sensor on the robot.
-        buffer: Buffer of past samples; None for a sensor that is measured only by hand.
+        buffer: Buffer of past samples.
     """
 
     def __init__(
         self,
-        sensor: Sensor[Any],
+        name: str,
+        sensor: Sensor[R],
         rate: Rate,
         noise: Noise,
         view: RobotSampleView,
         mount: Mount,
-        buffer: SampleBuffer | None = None,
+        buffer: SampleBuffer,
     ) -> None:
+        self.name = name
         self.sensor = sensor
         self.mount = mount
         self.rate = rate
         """Rate of the sensor."""
         self.load = 0.0
         """Wall time of the latest measurement divided by the period of the sensor. For display only."""
-        self._subscribed = False
         self._deliver: Deliver | None = None
         self._on = True
         self._frequency = float(rate.frequency)
         self._noise = noise
-        self._latest = LatestReading()
+        self._latest: Readings[R] | None = None
         self._jobs = SensorJobs(self._measure_copy, self._store)
         self._warm_up = WarmUp()
         self._trail: RayTrail | None = None
         self._measured = -1  # number of the due tick of the latest reading
-        self._updated = -1  # number of the due tick of the latest update of a stateful sensor
+        self._read = -1  # number of the due tick of the reading that was accessed last
         self.bind(view, buffer)
 
-    def bind(self, view: RobotSampleView, buffer: SampleBuffer | None) -> None:
+    def bind(self, view: RobotSampleView, buffer: SampleBuffer) -> None:
         """Measure in this world from now on. All samples of a former world must have been measured.
 
         Args:
             view: View of the live state for its robot.
-            buffer: Buffer of past samples; None for a sensor that is measured only by hand.
+            buffer: Buffer of past samples.
         """
         self.view = view
         self._buffer = buffer
-        self._buffer_view: RobotSampleView | None = None
         self._schedule = SensorSchedule(self.rate, buffer)
         self.plan(view.tick)
 
     # -------------------------------------------------------------------------------------------- readings
 
     @property
-    def reading(self) -> Any:
-        """Latest due reading; None if nothing was measured. The first access subscribes to the sensor."""
-        if not self._subscribed:
-            self.subscribed = True
-        self.finish()
-        self.measure_if_due()
-        self.finish()
-        return self._latest.get() if self._on else None
+    def reading(self) -> R | None:
+        """Latest due reading; None if nothing was measured, or if the sensor is off."""
+        self.measure_latest()
+        self._read = self.rate.count(self.view.tick)
+        return None if self._latest is None or not self._on else self._latest[-1]
 
     @property
     def has_new_data(self) -> bool:
-        """Whether the latest due tick gave a reading."""
-        self.finish()
-        return self._measured == self.rate.count(self.view.tick) and self._latest.get() is not None
-
-    @property
-    def subscribed(self) -> bool:
-        """Whether the sensor is measured at every due tick, even without `deliver`."""
-        return self._subscribed
-
-    @subscribed.setter
-    def subscribed(self, subscribed: bool) -> None:
-        self._set_subscribers(subscribed, self._deliver)
+        """Whether a reading was due since `reading` was accessed last."""
+        return self._on and self._read != self.rate.count(self.view.tick)
 
     @property
     def deliver(self) -> Deliver | None:
-        """Callback with the ticks and readings of all due samples; the sensor is active while it is set."""
+        """Callback with the ticks and readings of all due samples; None if the readings are not used."""
         return self._deliver
 
     @deliver.setter
     def deliver(self, deliver: Deliver | None) -> None:
-        self._set_subscribers(self._subscribed, deliver)
-
-    def _set_subscribers(self, subscribed: bool, deliver: Deliver | None) -> None:
         self.finish()
-        self._subscribed, self._deliver = subscribed, deliver
+        self._deliver = deliver
         self.plan(self.view.tick)
-        self._schedule.mark_stale()
 
     @property
     def is_active(self) -> bool:
-        """Whether readings are needed at the due ticks."""
-        return self._subscribed or self._deliver is not None
+        """Whether the sensor is measured at every due tick."""
+        return self._deliver is not None or self.sensor.is_stateful
 
     @property
     def on(self) -> bool:
@@ -145,6 +130,11 @@ class MountedSensor(Component):
     def on(self, on: bool) -> None:
         self.finish()
         self._on = on
+
+    def trigger(self) -> None:
+        """Trigger the alarm of the sensor, for example a leak, from the present tick on."""
+        self.finish()
+        self.sensor.trigger()
 
     @property
     def trail(self) -> RayTrail:
@@ -160,6 +150,10 @@ class MountedSensor(Component):
             self._trail = RayTrail(self.sensor, self.sensor.viewer)
         return self._trail
 
+    def __repr__(self) -> str:
+        kind = getattr(self.mount, "kind", type(self.sensor).__name__)
+        return f"<Sensor {self.name}: {kind}, {self._frequency:g} Hz{'' if self._on else ', off'}>"
+
     # -------------------------------------------------------------------------------------------- schedule
 
     @property
@@ -169,138 +163,96 @@ class MountedSensor(Component):
 
     @property
     def needs_stop(self) -> bool:
-        """Whether the world must stop at the due ticks, because the sensor needs the live state."""
-        return self.sensor.is_stateful or self.sensor.execution == "now"
-
-    @property
-    def is_batch(self) -> bool:
-        """Whether all pending samples are measured in one call."""
-        return self.sensor.execution == "batch" and isinstance(self.sensor, BatchSensor)
+        """Whether the world must stop at the due ticks while the sensor is active."""
+        return self.sensor.execution == "now"
 
     def plan(self, tick: int) -> None:
         """Plan the next stop after `tick`. All samples up to `tick` count as processed."""
-        self._schedule.restart(tick, self.is_active or self.sensor.is_stateful)
+        self._schedule.restart(tick, self.is_active)
+        self._buffer.plan_is_stale = True
 
     def process_live(self) -> None:
-        """Measure or update the sensor with the live state, and plan the next stop."""
-        if self.is_active:
-            self.measure_if_due()
-        else:
-            self.update_if_due()
+        """Measure the live state of a due tick, and plan the next stop."""
+        self._measured = self.rate.count(self.view.tick)
+        self._store([self.view.tick], self._measure(SingleSensorView(self.view)))
         self._schedule.next_tick = self.rate.next_due(self.view.tick)
 
-    def pending_ticks(self) -> list[int]:
-        """Return the ticks of the pending samples, and mark them as processed."""
-        due = self._take_pending()
-        return [] if due is None else due.ticks.tolist()
-
-    def _take_pending(self) -> DueSamples | None:
-        if not self._schedule.has_pending or not self.is_active:
-            return None
-        if self.needs_stop:  # each sample was measured live
-            return None
-        return self._schedule.take_pending()
+    def process_pending(self) -> None:
+        """Measure all pending samples of the buffer, or give them to worker threads."""
+        if not self.is_active or self.needs_stop or not self._schedule.has_pending:
+            return
+        due = self._schedule.take_pending()
+        if not due or not (self._on or self.sensor.is_stateful):
+            return
+        self._warm_up.wait()
+        self._measured = self.rate.count(due.ticks.item(-1))
+        if self.sensor.execution == "thread" and processors() > 1:
+            for tick in due.ticks.tolist():
+                self._buffer.select(tick)
+                self._jobs.submit(self._buffer, self._buffer.generation, must_wait=self._trail is not None)
+            return
+        for first in range(0, len(due), self.sensor.max_batch):
+            part = due[first : first + self.sensor.max_batch]
+            self._store(part.ticks.tolist(), self._measure(RobotSensorView(self.view, self._buffer, part)))
 
     # -------------------------------------------------------------------------------------------- measurements
 
-    def measure_selected(self) -> None:
-        """Measure the selected sample of the buffer."""
-        if self._buffer_view is None:
-            assert self._buffer is not None
-            self._buffer_view = replace(self.view, sample=self._buffer)
-        self.measure_if_due(self._buffer_view)
-
-    def process_pending(self) -> None:
-        """Measure all pending samples of the buffer."""
-        due = self._take_pending()
-        if not due or not self._on:
+    def measure_latest(self) -> None:
+        """Measure the sample of the latest due tick, unless that was done."""
+        self.finish()
+        tick = self.view.tick
+        number = self.rate.count(tick)
+        if number == self._measured or not (self._on or self.sensor.is_stateful):
             return
-        assert self._buffer is not None
-        if self.is_batch:
-            self._measure_batch(self._buffer, due)
-            return
-        for tick in due.ticks.tolist():
-            self._buffer.select(tick)
-            self.measure_selected()
-
-    def _measure_batch(self, buffer: SampleBuffer, due: DueSamples) -> None:
         self._warm_up.wait()
-        sensor = cast("BatchSensor[Any]", self.sensor)
-        for first in range(0, len(due), sensor.max_batch):
-            part = due[first : first + sensor.max_batch]
-            start = perf_counter()
-            readings = sensor.measure_batch(RobotSensorView(self.view, buffer, part), self._noise)
-            self.load = (perf_counter() - start) / len(part) * self._frequency
-            self._measured = self.rate.count(part.ticks.item(-1))
-            self._latest.set_batch(readings)
-            if self._deliver is not None:
-                self._deliver(part.ticks.tolist(), readings)
-            if self._trail is not None:
-                self._trail.add()
-
-    def measure_if_due(self, view: RobotSampleView | None = None) -> bool:
-        """Measure if the sensor has become due since the last reading.
-
-        Args:
-            view: Sample to measure; the live state by default.
-
-        Returns:
-            Whether a measurement was made or started.
-        """
-        if self.sensor.is_stateful:
-            self.update_if_due()
-        view = self.view if view is None else view
-        tick = view.tick
-        due = self.rate.count(tick)
-        if due == self._measured or not self._on:
-            return False
-        self._warm_up.wait()
-        self._measured = due
-        if self.sensor.execution == "thread" and processors() > 1:
-            buffer = self._buffer
-            generation = buffer.generation if buffer is not None and view.sample is buffer else NO_GENERATION
-            self._jobs.submit(view.sample, generation, must_wait=self._trail is not None)
+        due, buffer = self.rate.last_due(tick), self._buffer
+        if not buffer.has(due):
+            found = self._measure(SingleSensorView(self.view))
+            due = tick
+        elif self.needs_stop:
+            with buffer.replaying(due):
+                found = self._measure(SingleSensorView(self.view))
         else:
-            self._store(tick, self._measure(view))
-        return True
+            found = self._measure(RobotSensorView(self.view, buffer, buffer.sample_at(due)))
+        self._measured = number
+        self._store([due], found)
 
-    def update_if_due(self) -> None:
-        """Update a stateful sensor if it has become due since the last update."""
-        if self.sensor.is_stateful:
-            due = self.rate.count(self.view.tick)
-            if due != self._updated:
-                self.sensor.update(self.view)
-                self._updated = due
-
-    def _store(self, tick: int, reading: Any) -> None:
-        self._latest.set(reading)
+    def _store(self, ticks: list[int], readings: Readings[R]) -> None:
+        if not self._on:
+            return
+        self._latest = readings
         if self._deliver is not None:
-            self._deliver([tick], [reading])
-        if self._trail is not None and reading is not None:
+            self._deliver(ticks, readings)
+        if self._trail is not None:
             self._trail.add()
 
-    def _measure(self, view: RobotSampleView) -> Any:
+    def _measure(self, view: SensorView) -> Readings[R]:
         start = perf_counter()
-        reading = self.sensor.measure(view, self._noise)
-        self.load = (perf_counter() - start) * self._frequency
-        return reading
+        readings = self.sensor.measure(view, self._noise)
+        if len(readings) != len(view):
+            raise SkerryError(
+                f"{self.name}: `{type(self.sensor).__name__}.measure` returned {len(readings)} readings for "
+                f"{len(view)} samples; return one reading per sample"
+            )
+        self.load = (perf_counter() - start) / len(view) * self._frequency
+        return readings
 
-    def _measure_copy(self, copy: SampleCopy) -> Any:
+    def _measure_copy(self, copy: SampleCopy) -> Readings[R]:
         with self.view.using(copy) as view:
-            return self._measure(view)
+            return self._measure(SingleSensorView(view))
 
     def measure_with(self, sensor: Sensor[Any]) -> Callable[[], Any]:
         """Return a job that measures the present sample with another sensor, such as a camera with another lens.
 
         The job may run in any thread. It must run exactly once, because it holds a copy of the sample. The readings of
-        this sensor do not change.
+        this sensor do not change. The job returns a reading, or None if nothing was measured.
         """
         live = self.view
         copy = live.sample.copy()
 
         def measure() -> Any:
             with live.using(copy) as view:
-                return sensor.measure(view, self._noise)
+                return sensor.measure(SingleSensorView(view), self._noise)[0]
 
         return measure
 
@@ -328,7 +280,7 @@ class MountedSensor(Component):
     def warm_up(self) -> None:
         """Measure once and discard the reading, so that kernels are compiled. Later readings do not change."""
         kept = self.sensor.state()
-        self.sensor.measure(self.view, self._noise)
+        self.sensor.measure(SingleSensorView(self.view), self._noise)
         self.sensor.set_state(kept)
 
     @property
@@ -344,22 +296,30 @@ class MountedSensor(Component):
 
     # -------------------------------------------------------------------------------------------- state
 
+    def start(self) -> None:
+        """Measure the first sample of a stateful sensor, at the start of a run."""
+        if self.sensor.is_stateful:
+            self.measure_latest()
+
     def state(self) -> bytes:
         self.finish()
-        kept = (self._on, self._subscribed, self._measured, self._updated, self._latest.get(), self.sensor.state())
-        return pickle.dumps(kept, protocol=5)
+        kept = (self._measured, None if self._latest is None else self._latest[-1]) if self.sensor.is_stateful else None
+        return pickle.dumps((self._on, kept, self.sensor.state()), protocol=5)
 
     def fingerprint_state(self) -> bytes:
-        """Return the part of the state that does not depend on subscribers."""
+        """Return the state of the sensor itself, without the settings of its use."""
+        self.finish()
         return self.sensor.state() if self.sensor.is_stateful else b""
 
     def set_state(self, state: bytes) -> None:
-        self.finish()
+        self._jobs.drop()
         if self._trail is not None:
             self._trail.clear()
-        self._on, subscribed, self._measured, self._updated, reading, inner = load_state(state)
-        self._latest.set(reading)
+        self._on, kept, inner = load_state(state)
         self.sensor.set_state(inner)
-        self._subscribed = subscribed
+        self._measured, self._latest, self._read = -1, None, -1
+        if kept is not None:
+            self._measured, reading = kept
+            if reading is not None:
+                self._latest = Readings.of(self.sensor.reading_type(), [reading])
         self.plan(self.view.tick)
-        self._schedule.mark_stale()

@@ -34,7 +34,7 @@ class RayTrail:
     def add(self) -> None:
         """Append the hits of the readings that were measured last."""
         if self.config.draw_hits:
-            latest = islice(self._sensor.latest_rays_batch(self.config.every), self._kept.maxlen)
+            latest = islice(self._sensor.latest_batch(self.config.every), self._kept.maxlen)
             self._kept += [(shown.time, shown.ends[shown.hit]) for shown in latest][::-1]
 
     def clear(self) -> None:

@@ -1,36 +1,13 @@
-"""Latest reading of a sensor, and its serialisation in snapshots."""
+"""Readings in snapshots: unpickling that accepts data only."""
 
 from __future__ import annotations
 
 import io
 import pickle
 import sys
-from collections.abc import Sequence
 from dataclasses import is_dataclass
 from fractions import Fraction
 from typing import Any
-
-
-class LatestReading:
-    """Latest reading of a sensor. The last reading of a batch is built only when it is needed."""
-
-    def __init__(self) -> None:
-        self._reading: Any = None
-        self._batch: Sequence[Any] | None = None
-
-    def set(self, reading: Any) -> None:
-        """Store one reading, or None."""
-        self._reading, self._batch = reading, None
-
-    def set_batch(self, readings: Sequence[Any]) -> None:
-        """Store a batch, whose last reading is the latest."""
-        self._batch = readings
-
-    def get(self) -> Any:
-        """Return the latest reading, or None."""
-        if self._batch is not None:
-            self.set(self._batch[len(self._batch) - 1])
-        return self._reading
 
 
 def load_state(state: bytes) -> Any:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,7 +40,7 @@ class DueSamples:
 
     ticks: NDArray[np.int64]
     rows: NDArray[np.int64]
-    times: list[float]
+    times: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.times)
@@ -61,7 +62,7 @@ class EngineSamples:
 
     @property
     def times(self) -> list[float]:
-        return self.due.times
+        return self.due.times.tolist()
 
     def motions(self) -> NDArray[np.float64]:
         found: NDArray[np.float64] = self.engine.sample_log.motions[self.due.rows, 0]
@@ -77,18 +78,21 @@ class SampleBuffer:
     """Ticks that the engine has stored in its log, and one of them, the selected one, as a `Sample`.
 
     Attributes:
-        ticks: Stored ticks, in order.
-        rates: Returns the rates of all sensors and observers that need samples.
-        plan_is_stale: Whether these rates may have changed since the sampled ticks were planned.
-        needs_userdata: Whether userdata must be stored with each sample.
+        ticks: Stored ticks, in order. The samples up to tick `start` are processed. They are kept because they belong
+            to the latest due tick of a sensor, whose reading may be requested at any time.
+        start: Tick up to which all samples are processed.
+        rates: Returns the rates of all sensors and observers that need a sample at each due tick.
+        sensor_rates: Rates of all sensors; the sample of the latest due tick of each rate is kept.
+        plan_is_stale: Whether `rates` may have changed since the sampled ticks were planned.
         generation: Number of times that the buffer was cleared.
     """
 
     def __init__(self, engine: Engine, clock: Clock, water: Water, ray_scene: RaySceneBuilder) -> None:
         self.ticks: list[int] = []
+        self.start = BEFORE_START
         self.rates: Callable[[], Iterable[Rate]] = tuple
+        self.sensor_rates: Sequence[Rate] = ()
         self.plan_is_stale = True
-        self.needs_userdata = True
         self.generation = 0
         self._planned = range(0)  # ticks of the present plan
         self._due = np.zeros(0, np.bool_)  # which of the planned ticks are sampled
@@ -102,6 +106,7 @@ class SampleBuffer:
         self.clock = clock
         self.water = water
         self._ray_scene = ray_scene
+        self._latest: list[int] = []  # latest due ticks of all sensors at the end of the present advance
         self._rows: dict[int, int] = {}  # row of the engine's log, by tick
         self._pending: dict[tuple[int, tuple[int, int]], DueSamples] = {}  # by first tick and rate
         self._frames: dict[int, Frame] = {}  # ray frames, by row of the log
@@ -112,6 +117,21 @@ class SampleBuffer:
         """Number of samples that can still be stored."""
         return self.engine.sample_log.capacity - len(self.ticks)
 
+    @property
+    def has_new(self) -> bool:
+        """Whether there are samples that are not processed."""
+        return bool(self.ticks) and self.ticks[-1] > self.start
+
+    def begin(self, end: int) -> None:
+        """Plan the samples of the latest due tick of each sensor for an advance to tick `end`."""
+        now = self.clock.tick
+        self._latest = sorted({rate.last_due(end) for rate in self.sensor_rates})
+        if now in self._latest and now not in self._rows:  # at the start of a run
+            self.engine.sample_log.store_live(len(self.ticks))
+            self._rows[now] = len(self.ticks)
+            self.ticks.append(now)
+            self.start = now
+
     def due_ticks(self, tick: int, stop: int) -> list[int]:
         """Return the ticks after `tick`, up to and with `stop`, that must be sampled."""
         if self.plan_is_stale or tick + 1 not in self._planned or stop not in self._planned:
@@ -121,7 +141,9 @@ class SampleBuffer:
             for rate in dict.fromkeys(self.rates()):
                 self._due |= rate.are_due(ticks)
         first = tick + 1 - self._planned.start
-        return (np.flatnonzero(self._due[first : stop + 1 - self._planned.start]) + (tick + 1)).tolist()
+        due: list[int] = (np.flatnonzero(self._due[first : stop + 1 - self._planned.start]) + (tick + 1)).tolist()
+        latest = [found for found in self._latest if tick < found <= stop]
+        return sorted({*due, *latest}) if latest else due
 
     def _ticks_since(self, tick: int, rate: Rate) -> list[int]:
         """Return the stored ticks after `tick` at which `rate` is due."""
@@ -138,7 +160,7 @@ class SampleBuffer:
         if due is None:
             ticks, rows, time_of = self._ticks_since(tick, rate), self._rows, self.clock.time_of
             numbers = np.array(ticks, np.int64), np.array([rows[tick] for tick in ticks], np.int64)
-            due = self._pending[key] = DueSamples(*numbers, [time_of(tick) for tick in ticks])
+            due = self._pending[key] = DueSamples(*numbers, np.array([time_of(tick) for tick in ticks]))
         return due
 
     def add(self, ticks: list[int]) -> None:
@@ -151,21 +173,41 @@ class SampleBuffer:
     def truncate(self, tick: int) -> None:
         """Remove registered ticks after `tick`, which the engine did not reach."""
         self._pending.clear()
+        for beyond in self.ticks[bisect_right(self.ticks, tick) :]:
+            del self._rows[beyond]
         del self.ticks[bisect_right(self.ticks, tick) :]
 
     def clear(self) -> None:
-        """Remove all samples after they were processed."""
+        """Remove all samples after they were processed, except those of the latest due ticks of the sensors."""
+        self.start = now = self.clock.tick
+        kept = sorted(self._rows.keys() & {rate.last_due(now) for rate in self.sensor_rates})
+        for row, tick in enumerate(kept):  # a row never moves behind one that is still needed
+            self.engine.sample_log.copy_row(self._rows[tick], row)
+        self._set_ticks(kept)
+
+    def _set_ticks(self, ticks: list[int]) -> None:
+        """Register the ticks of the first rows; all other rows are free."""
         self.generation += 1
-        self.ticks.clear()
-        self._rows.clear()
+        self.ticks = ticks
+        self._rows = {tick: row for row, tick in enumerate(ticks)}
         self._pending.clear()
         self._release(list(self._frames))
+
+    def state(self) -> tuple[list[int], bytes]:
+        """Return the ticks of the kept samples, and their data."""
+        return self.ticks, self.engine.sample_log.rows_to_bytes(len(self.ticks))
+
+    def set_state(self, ticks: list[int], data: bytes) -> None:
+        """Replace all samples by kept samples that `state` returned."""
+        self.engine.sample_log.rows_from_bytes(len(ticks), data)
+        self.start = self.clock.tick
+        self._set_ticks(list(ticks))
 
     def replay(self, observers: Sequence[Observer]) -> None:
         """Call each observer with the stored samples at which its rate is due."""
         due: dict[int, list[Observer]] = {}
         for observer in observers:
-            found = self.pending(BEFORE_START, observer.rate)
+            found = self.pending(self.start, observer.rate)
             if len(found):
                 observer.on_samples(EngineSamples(self.engine, found))
             if observer.needs_replay:
@@ -175,17 +217,23 @@ class SampleBuffer:
             self._replay_ticks(due)
 
     def _replay_ticks(self, due: dict[int, list[Observer]]) -> None:
-        """Set engine and clock to each tick in turn, call the observers, and restore the present."""
-        clock, now = self.clock, self.clock.tick
-        self.engine.sample_log.save_live()
-        try:
-            for tick in sorted(due):
-                self.engine.sample_log.load_row(self._rows[tick])
-                clock.set_tick(tick)
+        """Call the observers in the state of each tick."""
+        for tick in sorted(due):
+            with self.replaying(tick):
                 for observer in due[tick]:
                     observer.on_sample(tick)
+
+    @contextmanager
+    def replaying(self, tick: int) -> Iterator[None]:
+        """Set engine and clock to a stored tick inside this block, for reading only."""
+        clock, now, log = self.clock, self.clock.tick, self.engine.sample_log
+        log.save_live()
+        try:
+            log.load_row(self._rows[tick])
+            clock.set_tick(tick)
+            yield
         finally:
-            self.engine.sample_log.restore_live()
+            log.restore_live()
             clock.set_tick(now)
 
     # -------------------------------------------------------------------------------------------- the selected sample
@@ -199,6 +247,14 @@ class SampleBuffer:
         self.positions, self.velocities = engine.sample_log.positions[row], engine.sample_log.velocities[row]
         self.tick = tick
         self.time = self.clock.time_of(tick)
+
+    def has(self, tick: int) -> bool:
+        """Return whether the sample of this tick is stored."""
+        return tick in self._rows
+
+    def sample_at(self, tick: int) -> DueSamples:
+        """Return the stored sample of one tick."""
+        return DueSamples(np.array([tick]), np.array([self._rows[tick]]), np.array([self.clock.time_of(tick)]))
 
     def stored(self, tick: int) -> StoredSample:
         """Return the data that the engine stored at this tick."""

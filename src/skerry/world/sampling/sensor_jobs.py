@@ -24,10 +24,10 @@ class SensorJobs:
 
     Args:
         measure: Measures a copied sample; runs in a worker thread.
-        deliver: Called in the world's thread with the tick and the reading of each finished job.
+        deliver: Called in the world's thread with the tick and the readings of each finished job.
     """
 
-    def __init__(self, measure: Callable[[SampleCopy], Any], deliver: Callable[[int, Any], None]) -> None:
+    def __init__(self, measure: Callable[[SampleCopy], Any], deliver: Callable[[list[int], Any], None]) -> None:
         self._measure = measure
         self._deliver = deliver
         self._pending: deque[tuple[int, Future[Any]]] = deque()
@@ -68,7 +68,7 @@ class SensorJobs:
         """Deliver the readings of finished jobs without waiting."""
         while self._pending and self._pending[0][1].done():
             tick, job = self._pending.popleft()
-            self._deliver(tick, job.result())
+            self._deliver([tick], job.result())
 
     def drop(self) -> None:
         """Wait for all jobs and discard their readings."""

@@ -56,16 +56,15 @@ class RobotSensorView:
     buffer: SampleBuffer
     due: DueSamples
 
+    def __len__(self) -> int:
+        return len(self.due)
+
     @property
     def ticks(self) -> NDArray[np.int64]:
         return self.due.ticks
 
     @property
-    def rows(self) -> NDArray[np.int64]:
-        return self.due.rows
-
-    @property
-    def times(self) -> list[float]:
+    def times(self) -> Floats:
         return self.due.times
 
     @property
@@ -82,12 +81,16 @@ class RobotSensorView:
 
     @cached_property
     def rays(self) -> RayCasterBatch:
-        return self.buffer.views(self.rows, self.view.ray_bit)
+        return self.buffer.views(self.due.rows, self.view.ray_bit)
 
     def at(self, row: int) -> RobotSampleView:
         """Return the view of one sample; valid until the next call."""
         self.buffer.select(int(self.ticks[row]))
         return replace(self.view, sample=self.buffer)
+
+    def rows(self, row: int) -> RobotSensorView:
+        """Return a view of one sample."""
+        return replace(self, due=self.due[row : row + 1])
 
     @property
     def projection(self) -> Projection | None:
@@ -106,8 +109,8 @@ class RobotSensorView:
             water.address,
             water.table_address,
             self.buffer.engine.sample_log.userdata,
-            self.rows,
-            np.array(self.times),
+            self.due.rows,
+            self.times,
             need,
             np.ascontiguousarray(points),
             found,
@@ -122,8 +125,8 @@ class RobotSensorView:
 
     def _motion(self, when: int, link: str, offset: Pose | None) -> Floats:
         body, pose = self.view.frame(link, offset)
-        carried = np.empty((len(self.rows), 13))
-        _carry_each(self.buffer.engine.sample_log.motions, self.rows, when, body, pose, carried)
+        carried = np.empty((len(self.due.rows), 13))
+        _carry_each(self.buffer.engine.sample_log.motions, self.due.rows, when, body, pose, carried)
         return carried
 
     @property
@@ -138,7 +141,7 @@ class RobotSensorView:
 
     def _joint(self, joint: str, which: int, log: Floats) -> Floats:
         robot = self.view.robot
-        return log[self.rows, robot.engine.joint_addresses[robot.joints[joint]][which]]
+        return log[self.due.rows, robot.engine.joint_addresses[robot.joints[joint]][which]]
 
     @property
     def power(self) -> Floats:
@@ -151,8 +154,8 @@ class RobotSensorView:
     def contacts(self, link: str | None = None) -> dict[int, list[ContactPoint]]:
         engine, name = self.buffer.engine, self.view.robot.name
         found = {}
-        for row in np.flatnonzero(engine.may_have_touched(self.rows, name)).tolist():
-            contacts = engine.contacts_at_row(int(self.rows[row]), int(self.ticks[row]), name)
+        for row in np.flatnonzero(engine.may_have_touched(self.due.rows, name)).tolist():
+            contacts = engine.contacts_at_row(int(self.due.rows[row]), int(self.ticks[row]), name)
             if points := self.view.contact_points(contacts, link):
                 found[row] = points
         return found
