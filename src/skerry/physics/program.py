@@ -99,14 +99,13 @@ BODY_ROW: Final = 13  # numbers of a body's motion: position, quaternion (x, y, 
 # arrays.
 STEPS, LAYOUT, ROOTS, BODIES, POSITIONS, VELOCITIES, OUT, FAILED_AT, BOUNDS = range(9)
 # Samples between the steps: their number, the address of the steps after which they are taken (increasing), the address
-# of the rows for them (motion, motion one step before, userdata, qpos, qvel), the size of userdata, and how many of its
-# numbers are copied.
+# of the rows for them (motion, motion one step before, userdata, qpos, qvel), and the size of userdata.
 SAMPLES, SAMPLE_STEPS, SAMPLE_ROWS, STATES = range(9, 13)
 # 1 if a step evaluates only the state that it starts from. Then mj_step leaves the motion of the previous state.
-ONE_PASS = 14
+ONE_PASS = 13
 # Native controllers: their number, the address of their rows, the tick of the first step, the step length as a
 # fraction, and the time as a float64 that controllers read. Last the size of a request.
-CONTROLLERS, CONTROLLER_ROWS, TICK, NUMERATOR, DENOMINATOR, TIME, REQUEST_SIZE = range(15, 22)
+CONTROLLERS, CONTROLLER_ROWS, TICK, NUMERATOR, DENOMINATOR, TIME, REQUEST_SIZE = range(14, 21)
 # Offsets in the row of a controller. It is due at ticks where tick × TURNS mod TICKS < TURNS. Then the addresses of its
 # function, its table and its commands, the number of commands, the address of their slots, and the size of the row.
 TURNS, TICKS, FUNCTION, TABLE, COMMANDS, COMMAND_COUNT, COMMAND_SLOTS, CONTROLLER_ROW = range(8)
