@@ -133,7 +133,7 @@ class TriggerSensor(Command):
     sensor: str
 
     def apply(self, run: Runner) -> None:
-        run.world.robots[self.robot].sensors[self.sensor].sensor.trigger()
+        run.world.robots[self.robot].sensors[self.sensor].trigger()
 
 
 @dataclass(frozen=True)

@@ -151,7 +151,7 @@ def test_a_changed_world_is_reset_to_the_start_of_its_scenario() -> None:
         next(iter(sam.acoustics.values())).write("hello")
         world.spawn("second", {**BESIDE, "commands": {"thruster1": {"rpm": 300}}})
         world.advance(0.5)
-        world.reset(world.scenario)
+        world.reset()
         with skerry.load(world.scenario) as fresh:
             assert world.snapshot().data == fresh.snapshot().data
             for one in (world, fresh):

@@ -33,7 +33,7 @@ def test_a_reset_world_is_bit_identical_to_a_new_one(change: str) -> None:
         world.robots[next(iter(world.robots))].sensors["imu"].reading  # noqa: B018  subscribes
         world.advance(2.0)
         assert world.is_compatible(scenario)
-        world.reset(scenario)
+        world.reset(scenario=scenario)
         assert world.fingerprint() == fresh.fingerprint()
         for _ in range(2):
             for each in (world, fresh):
@@ -58,7 +58,7 @@ def test_a_scenario_of_another_structure_cannot_be_reset(overrides: dict[str, An
     with skerry.load("sam_empty") as world:
         assert not world.is_compatible(scenario)
         with pytest.raises(SkerryError, match="load it instead"):
-            world.reset(scenario)
+            world.reset(scenario=scenario)
 
 
 def test_a_seed_of_waves_belongs_to_the_structure() -> None:

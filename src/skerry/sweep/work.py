@@ -140,7 +140,7 @@ class Worker:
         if self._world is not None:
             scenario = run.scenario(self._job.scenario)
             if self._world.is_compatible(scenario):
-                self._world.reset(scenario)
+                self._world.reset(scenario=scenario)
                 return self._world
             self.close()
         self._world = build_world(self._job.scenario, run.seed, run.overrides)

@@ -299,6 +299,7 @@ class _CoreBuilder:
                 self._bindings.append(partial(robot.sensors[part].bind, view, self._buffer))
                 continue
             robot.sensors[part] = MountedSensor(
+                name=f"{robot.name}/{part}",
                 sensor=settings.build(),
                 rate=Rate.of(settings.frequency, self._scenario.step),
                 noise=noise,

@@ -99,7 +99,7 @@ class WorldCore:
         self.initial_snapshot = self.snapshot(self.initial_states)
 
     @cached_property
-    def sensors(self) -> list[MountedSensor]:
+    def sensors(self) -> list[MountedSensor[Any]]:
         """Sensors of all robots."""
         return [sensor for robot in self.robots.values() for sensor in robot.sensors.values()]
 
@@ -124,13 +124,16 @@ class WorldCore:
 
     def snapshot(self, states: Mapping[str, bytes], changes: Sequence[Change] = ()) -> Snapshot:
         """Return the present state of engine and clock, with these states of the components, as a snapshot."""
+        ticks, samples = self.buffer.state()
         head = {
             "changes": [[change.name, change.settings] for change in changes],
             "structure": self.engine.model.structure_hash,
             "clock": self.clock.state().decode(),
+            "samples": ticks,
             "components": list(states),
         }
-        return Snapshot.of(head, [self.engine.states[0].tobytes(), self.engine.motion_bytes(0), *states.values()])
+        engine = self.engine
+        return Snapshot.of(head, [engine.states[0].tobytes(), engine.motion_bytes(0), samples, *states.values()])
 
     def bind(self) -> None:
         """Bind the kept robots, objects, ropes and parts to this core; the former core cannot be used any more."""
@@ -139,12 +142,12 @@ class WorldCore:
         self.bindings.clear()
 
     def start(self, scenario: Scenario, running: Collection[str] = ()) -> None:
-        """Set the initial commands of all robots that are not `running`, and update their stateful sensors."""
+        """Set the initial commands of all robots that are not `running`, and start their sensors."""
         new = {name: robot for name, robot in self.robots.items() if name not in running}
         set_initial_commands(scenario, {name: robot.actuators for name, robot in new.items()})
         for robot in new.values():
             for sensor in robot.sensors.values():
-                sensor.update_if_due()
+                sensor.start()
 
     def events(self, scenario: Scenario) -> Events:
         """Return the events of a scenario of this structure."""

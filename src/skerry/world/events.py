@@ -59,7 +59,7 @@ def _action(
 ) -> Action:
     if event.trigger is not None:
         robot, _, part = event.trigger.partition("/")
-        trigger: Action = robots[robot].sensors[part].sensor.trigger
+        trigger: Action = robots[robot].sensors[part].trigger
         return trigger
     if event.command is not None and event.value is not None:
         robot, _, part = event.command.partition("/")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import blake2b
-from typing import Any, Self
+from typing import Any, Self, overload
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from skerry.world.mounted_controller import MountedController, run_controllers
 from skerry.world.robot import Parts
 from skerry.world.ropes import move_tree
 from skerry.world.sampling.mounted_sensor import MountedSensor
+from skerry.world.sampling.recorded import Recorded, recording
 from skerry.world.snapshots import DIGEST, Snapshot
 from skerry.world.start import structure_key
 
@@ -99,19 +100,31 @@ class World:
         """
         return structure_key(scenario) == self._structure_key
 
-    def reset(self, scenario: Scenario) -> None:
-        """Restart with a scenario of the same structure; bit-identical to a newly built world.
+    def reset(self, seed: int | None = None, *, scenario: Scenario | None = None) -> None:
+        """Restart; bit-identical to a newly built world.
+
+        References to robots and parts stay valid. If waves, currents or terrain are drawn from the seed, another seed
+        takes as long as loading.
 
         Args:
-            scenario: The scenario to start, for example `world.scenario`.
+            seed: Seed of the new run; by default that of the scenario.
+            scenario: Scenario of the same structure to start instead of the present one.
 
         Raises:
             SkerryError: The scenario has another structure; see `is_compatible`.
         """
-        if not self.is_compatible(scenario):
+        if scenario is not None and not self.is_compatible(scenario):
             raise SkerryError(
                 "cannot reset: the scenario has other robots, parts, water or terrain than this world; load it instead"
             )
+        scenario = self.scenario if scenario is None else scenario
+        if seed is not None:
+            scenario = scenario.model_copy(update={"seed": seed})
+        if not self.is_compatible(scenario):
+            former = self._core
+            core = former.rebuild(to_plain(scenario), former)
+            self._install(core, core.events(core.scenario))
+            former.close(successor=core)
         self.scenario = self._initial_scenario = scenario
         self.changes = ()
         self.restore(self._core.initial_snapshot)
@@ -132,16 +145,33 @@ class World:
         """Number of steps since the start."""
         return self._clock.tick
 
-    def advance(self, seconds: float) -> None:
+    @overload
+    def advance(self, seconds: float) -> None: ...
+    @overload
+    def advance(self, seconds: float, record: Sequence[str]) -> Recorded: ...
+    def advance(self, seconds: float, record: Sequence[str] | None = None) -> Recorded | None:
         """Simulate as fast as possible.
 
         Args:
             seconds: Duration, s; rounded to whole steps.
+            record: Sensors, as "robot/sensor", whose readings in this interval are returned.
+
+        Returns:
+            The readings of each recorded sensor, by its name: all that became due in the interval. None without
+            `record`.
 
         Raises:
+            UnknownName: There is no such sensor.
             PhysicsDiverged: The physics became unstable. The world stays at the last valid step.
         """
-        self.advance_steps(self._clock.steps_for(seconds))
+        sensors = [self._find_sensor(name) for name in dict.fromkeys(record or ())]
+        with recording(sensors) as recorded:
+            self.advance_steps(self._clock.steps_for(seconds))
+        return None if record is None else recorded
+
+    def _find_sensor(self, name: str) -> MountedSensor[Any]:
+        robot, _, sensor = name.partition("/")
+        return self.robots[robot].sensors[sensor]
 
     def advance_steps(self, steps: int, observers: Sequence[Observer] = ()) -> None:
         """Simulate a number of steps.
@@ -160,6 +190,7 @@ class World:
         if [other.rate for other in observers] != [other.rate for other in self._observers]:
             self._buffer.plan_is_stale = True
         self._observers = observers
+        self._buffer.begin(self.tick + steps)
         try:
             self._advance_to(self.tick + steps)
         finally:
@@ -182,8 +213,8 @@ class World:
             sample_ticks = self._sample_ticks(tick, stop)
             if len(sample_ticks) > self._buffer.free_rows:
                 self._process_samples()
-            if len(sample_ticks) > (capacity := self._engine.sample_log.capacity):
-                sample_ticks = sample_ticks[:capacity]
+            if len(sample_ticks) > (free := self._buffer.free_rows):
+                sample_ticks = sample_ticks[:free]
                 stop = sample_ticks[-1]
             errors = self._step(stop - tick, sample_ticks)
             before, tick = tick, self.tick
@@ -235,25 +266,16 @@ class World:
     def _process_samples(self) -> None:
         """Call observers and measure sensors with all buffered samples, then clear the buffer.
 
-        Batch sensors measure all their samples in one call; then the other sensors measure in the order of time.
+        The samples of the latest due tick of each sensor are kept.
         """
         buffer = self._buffer
-        if not buffer.ticks:
+        if not buffer.has_new:
             return
         buffer.truncate(self.tick)
         if self._observers:
             buffer.replay(self._observers)
-        pending: dict[int, list[MountedSensor]] = {}
         for sensor in self._buffered_sensors:
-            if sensor.is_batch:
-                sensor.process_pending()
-            else:
-                for tick in sensor.pending_ticks():
-                    pending.setdefault(tick, []).append(sensor)
-        for tick in sorted(pending):
-            buffer.select(tick)
-            for sensor in pending[tick]:
-                sensor.measure_selected()
+            sensor.process_pending()
         buffer.clear()
 
     def _group_sensors(self) -> None:
@@ -261,8 +283,7 @@ class World:
         self._live_sensors = [sensor for sensor in self._core.sensors if sensor.needs_stop]
         self._buffered_sensors = [sensor for sensor in self._core.sensors if not sensor.needs_stop]
         self._buffer.rates = self._sample_rates
-        needs = any(mounted.sensor.needs for mounted in self._buffered_sensors)
-        self._buffer.needs_userdata = self.water.followed_object is not None or needs or bool(self.ropes)
+        self._buffer.sensor_rates = list({sensor.rate.ratio: sensor.rate for sensor in self._core.sensors}.values())
 
     def _sample_rates(self) -> list[Rate]:
         rates = [sensor.rate for sensor in self._buffered_sensors if sensor.is_active]
@@ -283,7 +304,6 @@ class World:
             steps,
             sample_steps=[sample_tick - tick for sample_tick in sample_ticks],
             first_row=first_row,
-            keep_userdata=bool(self._observers) or self._buffer.needs_userdata,
             tick=tick,
         )
         if any(force.error is not None for force in self._core.python_forces):
@@ -421,7 +441,9 @@ class World:
         Raises:
             SkerryError: The bytes are not a valid snapshot, or the snapshot is of another structure.
         """
-        head, (row, motion, *states) = (snapshot if isinstance(snapshot, Snapshot) else Snapshot(snapshot)).read()
+        head, (row, motion, samples, *states) = (
+            snapshot if isinstance(snapshot, Snapshot) else Snapshot(snapshot)
+        ).read()
         changes = tuple(Change(name, settings) for name, settings in head["changes"])
         if changes != self.changes:
             self._change(changes)
@@ -433,6 +455,7 @@ class World:
         self._engine.states[0] = np.frombuffer(row)
         self._engine.set_motion_bytes(0, motion)
         self._clock.set_state(head["clock"].encode())
+        self._buffer.set_state(head["samples"], samples)
         for component, state in zip(components.values(), states, strict=True):
             component.set_state(state)
 
@@ -448,6 +471,11 @@ class World:
         self._engine.states[0] = row
         self._engine.reset_motion(0)
         self._clock.set_state(json.dumps([round(self._engine_time.item() / self._engine.step_length), 0, 1]).encode())
+        self._buffer.set_state([], b"")
+
+    def __repr__(self) -> str:
+        robots = ", ".join(self.robots) or "no robots"
+        return f"<World {self.scenario.name}: {robots}; {len(self.objects)} objects, {self.time:g} s>"
 
     def close(self) -> None:
         """Free the native memory; closing twice is harmless."""
