@@ -441,9 +441,8 @@ class World:
         Raises:
             SkerryError: The bytes are not a valid snapshot, or the snapshot is of another structure.
         """
-        head, (row, motion, samples, *states) = (
-            snapshot if isinstance(snapshot, Snapshot) else Snapshot(snapshot)
-        ).read()
+        given = snapshot if isinstance(snapshot, Snapshot) else Snapshot(snapshot)
+        head, (row, motion, samples, *states) = given.read()
         changes = tuple(Change(name, settings) for name, settings in head["changes"])
         if changes != self.changes:
             self._change(changes)

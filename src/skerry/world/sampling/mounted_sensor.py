@@ -89,7 +89,7 @@ class MountedSensor(Component, Generic[R]):
         self.view = view
         self._buffer = buffer
         self._schedule = SensorSchedule(self.rate, buffer)
-        self.plan(view.tick)
+        self._replan()
 
     # -------------------------------------------------------------------------------------------- readings
 
@@ -114,7 +114,7 @@ class MountedSensor(Component, Generic[R]):
     def deliver(self, deliver: Deliver | None) -> None:
         self.finish()
         self._deliver = deliver
-        self.plan(self.view.tick)
+        self._replan()
 
     @property
     def is_active(self) -> bool:
@@ -169,6 +169,9 @@ class MountedSensor(Component, Generic[R]):
     def plan(self, tick: int) -> None:
         """Plan the next stop after `tick`. All samples up to `tick` count as processed."""
         self._schedule.restart(tick, self.is_active)
+
+    def _replan(self) -> None:
+        self.plan(self.view.tick)
         self._buffer.plan_is_stale = True
 
     def process_live(self) -> None:
@@ -322,4 +325,4 @@ class MountedSensor(Component, Generic[R]):
             self._measured, reading = kept
             if reading is not None:
                 self._latest = Readings.of(self.sensor.reading_type(), [reading])
-        self.plan(self.view.tick)
+        self._replan()

@@ -29,9 +29,8 @@ class Recorded(Mapping[str, Readings[Any]]):
         return len(self._readings)
 
     def __repr__(self) -> str:
-        return (
-            f"<Recorded: {', '.join(f'{name} ({len(found)})' for name, found in self._readings.items()) or 'nothing'}>"
-        )
+        found = [f"{name} ({len(readings)})" for name, readings in self._readings.items()]
+        return f"<Recorded: {', '.join(found) or 'nothing'}>"
 
     def to_pandas(self) -> dict[str, Any]:
         """Return a pandas `DataFrame` per sensor; see `Readings.to_pandas`."""
