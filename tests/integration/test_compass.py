@@ -13,6 +13,7 @@ from pydantic import ValidationError
 import skerry
 from skerry.core.frames import Pose, heading_to_yaw, rotate, rpy_to_quaternion, yaw_to_heading
 from skerry.core.noise import Noise
+from skerry.parts.sensor import SingleSensorView as One
 from skerry.sensors.compass import Compass
 from skerry.sensors.magnetometer import Magnetometer
 
@@ -55,7 +56,7 @@ def apart(first, second):
 
 @given(heading=st.floats(0, 359.9), roll=ANGLE, pitch=st.floats(-85, 85))
 def test_a_compass_without_errors_reads_the_heading_at_any_roll_and_pitch(heading, roll, pitch):
-    reading = compass().measure(facing(heading, roll, pitch), NOISE)
+    reading = compass().measure(One(facing(heading, roll, pitch)), NOISE)[0]
     assert 0.0 <= reading.heading_deg < 360.0
     assert apart(reading.heading_deg, heading) < 1e-9
 
@@ -64,17 +65,17 @@ def test_a_compass_without_errors_reads_the_heading_at_any_roll_and_pitch(headin
 def test_north_is_along_y_and_headings_grow_clockwise(heading, yaw_deg):
     pose = Pose(np.zeros(3), rpy_to_quaternion(np.radians([0, 0, yaw_deg])))
     sample = standing(pose)
-    assert apart(compass().measure(sample, NOISE).heading_deg, heading) < 1e-9
+    assert apart(compass().measure(One(sample), NOISE)[0].heading_deg, heading) < 1e-9
 
 
 def test_a_compass_that_is_mounted_askew_reads_its_own_axis():
-    assert compass(yaw_deg=-30).measure(facing(100), NOISE).heading_deg == pytest.approx(130)
-    assert compass(roll_deg=180).measure(facing(100), NOISE).heading_deg == pytest.approx(100)
+    assert compass(yaw_deg=-30).measure(One(facing(100)), NOISE)[0].heading_deg == pytest.approx(130)
+    assert compass(roll_deg=180).measure(One(facing(100)), NOISE)[0].heading_deg == pytest.approx(100)
 
 
 def test_declination_to_the_east_makes_the_magnetic_heading_smaller():
-    assert compass(declination_deg=7.5).measure(facing(100), NOISE).heading_deg == pytest.approx(92.5)
-    assert compass(declination_deg=7.5).measure(facing(3), NOISE).heading_deg == pytest.approx(355.5)
+    assert compass(declination_deg=7.5).measure(One(facing(100)), NOISE)[0].heading_deg == pytest.approx(92.5)
+    assert compass(declination_deg=7.5).measure(One(facing(3)), NOISE)[0].heading_deg == pytest.approx(355.5)
 
 
 @given(heading=st.floats(0, 359.9))
@@ -85,27 +86,27 @@ def test_deviation_follows_the_five_coefficients(heading):
     expected = (
         heading - 4.0 - np.dot(coefficients, [1, np.sin(angle), np.cos(angle), np.sin(2 * angle), np.cos(2 * angle)])
     )
-    reading = compass(declination_deg=4.0, deviation_deg=coefficients).measure(facing(heading), NOISE)
+    reading = compass(declination_deg=4.0, deviation_deg=coefficients).measure(One(facing(heading)), NOISE)[0]
     assert apart(reading.heading_deg, expected) < 1e-9
 
 
 def test_compass_noise_has_the_configured_deviation_and_depends_on_the_seed():
     """4000 draws: the standard deviation of their standard deviation is 1.1 %."""
     sensor = compass(noise_deg=2.0)
-    found = [sensor.measure(facing(180, tick=tick), NOISE).heading_deg for tick in range(4000)]
+    found = [sensor.measure(One(facing(180, tick=tick)), NOISE)[0].heading_deg for tick in range(4000)]
     assert np.std(found) == pytest.approx(2.0, rel=0.05)
     assert np.mean(found) == pytest.approx(180.0, abs=0.15)
-    again = [sensor.measure(facing(180, tick=tick), NOISE).heading_deg for tick in (7, 3)]
+    again = [sensor.measure(One(facing(180, tick=tick)), NOISE)[0].heading_deg for tick in (7, 3)]
     assert again == [found[7], found[3]]
-    assert sensor.measure(facing(180), NOISE).variance == 4.0
-    assert sensor.measure(facing(180), Noise(6, "robot/compass")).heading_deg != found[0]
+    assert sensor.measure(One(facing(180)), NOISE)[0].variance == 4.0
+    assert sensor.measure(One(facing(180)), Noise(6, "robot/compass"))[0].heading_deg != found[0]
 
 
 def test_a_compass_bias_is_constant_in_a_run_and_has_the_configured_deviation_over_runs():
     """1000 runs: the standard deviation of their standard deviation is 2.2 %."""
     sensor = compass(bias_deg=3.0)
-    assert len({sensor.measure(facing(180, tick=tick), NOISE).heading_deg for tick in range(5)}) == 1
-    biases = [sensor.measure(facing(180), Noise(seed, "robot/compass")).heading_deg for seed in range(1000)]
+    assert len({sensor.measure(One(facing(180, tick=tick)), NOISE)[0].heading_deg for tick in range(5)}) == 1
+    biases = [sensor.measure(One(facing(180)), Noise(seed, "robot/compass"))[0].heading_deg for seed in range(1000)]
     assert np.std(biases) == pytest.approx(3.0, rel=0.09)
 
 
@@ -120,20 +121,20 @@ def test_sams_compass_reads_the_direction_of_its_bow():
 
 def test_the_field_of_stockholm_points_steeply_down_and_a_little_east_of_north():
     """WMM 2025 at 59.33° N 18.07° E on 2025.0: 15.15 µT north, 1.98 µT east, 49.51 µT down."""
-    east, north, up = magnetometer(yaw_deg=0).measure(facing(90), NOISE).field  # x is east, y north, z up
+    east, north, up = magnetometer(yaw_deg=0).measure(One(facing(90)), NOISE)[0].field  # x is east, y north, z up
     assert [north, east, -up] == pytest.approx([15.15e-6, 1.98e-6, 49.51e-6], abs=2e-8)
 
 
 @given(heading=st.floats(0, 359.9), roll=ANGLE, pitch=ANGLE)
 def test_turning_does_not_change_the_strength_of_the_field(heading, roll, pitch):
-    field = magnetometer().measure(facing(heading, roll, pitch), NOISE).field
+    field = magnetometer().measure(One(facing(heading, roll, pitch)), NOISE)[0].field
     assert np.linalg.norm(field) == pytest.approx(51.81e-6, rel=1e-12)
 
 
 @pytest.mark.parametrize("heading", [0.0, 45.0, 123.0, 300.0])
 def test_a_level_magnetometer_gives_the_magnetic_heading(heading):
     """The horizontal field in FLU axes is H (cos ζ, sin ζ) at the magnetic heading ζ = heading − declination."""
-    field = magnetometer(declination_deg=12.0).measure(facing(heading), NOISE).field
+    field = magnetometer(declination_deg=12.0).measure(One(facing(heading)), NOISE)[0].field
     assert apart(np.degrees(np.arctan2(field[1], field[0])), heading - 12.0) < 1e-9
 
 
@@ -141,25 +142,25 @@ def test_iron_adds_to_the_field_in_the_axes_of_the_sensor():
     soft = ((1.1, 0.02, 0.0), (0.0, 0.9, 0.01), (0.03, 0.0, 1.0))
     hard = (1e-6, -2e-6, 3e-6)
     sample, mount = facing(70, 10, 20), {"roll_deg": 180.0, "yaw_deg": 30.0}
-    plain = magnetometer(**mount).measure(sample, NOISE).field
-    bent = magnetometer(**mount, soft_iron=soft, hard_iron=hard).measure(sample, NOISE).field
+    plain = magnetometer(**mount).measure(One(sample), NOISE)[0].field
+    bent = magnetometer(**mount, soft_iron=soft, hard_iron=hard).measure(One(sample), NOISE)[0].field
     assert bent == pytest.approx(np.array(soft) @ plain + hard, rel=1e-12)
 
 
 def test_a_magnetometer_reads_in_its_own_axes():
     mount = rpy_to_quaternion(np.radians([180.0, 0.0, 30.0]))
-    level = magnetometer().measure(facing(70), NOISE).field
-    own = magnetometer(roll_deg=180.0, yaw_deg=30.0).measure(facing(70), NOISE).field
+    level = magnetometer().measure(One(facing(70)), NOISE)[0].field
+    own = magnetometer(roll_deg=180.0, yaw_deg=30.0).measure(One(facing(70)), NOISE)[0].field
     assert rotate(mount, own) == pytest.approx(level, rel=1e-12)
 
 
 def test_magnetometer_noise_has_the_configured_deviation_on_each_axis():
     """2000 draws: the standard deviation of their standard deviation is 1.6 %."""
     sensor = magnetometer(noise=2e-7)
-    found = np.array([sensor.measure(facing(10, tick=tick), NOISE).field for tick in range(2000)])
+    found = np.array([sensor.measure(One(facing(10, tick=tick)), NOISE)[0].field for tick in range(2000)])
     assert found.std(axis=0) == pytest.approx([2e-7] * 3, rel=0.07)
-    assert sensor.measure(facing(10, tick=9), NOISE).field.tolist() == found[9].tolist()
-    assert np.diag(sensor.measure(facing(10), NOISE).covariance) == pytest.approx([4e-14] * 3)
+    assert sensor.measure(One(facing(10, tick=9)), NOISE)[0].field.tolist() == found[9].tolist()
+    assert np.diag(sensor.measure(One(facing(10)), NOISE)[0].covariance) == pytest.approx([4e-14] * 3)
 
 
 @pytest.mark.parametrize(
@@ -181,4 +182,4 @@ def test_invalid_settings_are_refused(kind, settings, key):
 def test_a_compass_agrees_with_the_frames(yaw):
     pose = Pose(np.zeros(3), rpy_to_quaternion(np.array([0.0, 0.0, yaw])))
     sample = standing(pose)
-    assert apart(compass().measure(sample, NOISE).heading_deg, float(yaw_to_heading(yaw))) < 1e-9
+    assert apart(compass().measure(One(sample), NOISE)[0].heading_deg, float(yaw_to_heading(yaw))) < 1e-9

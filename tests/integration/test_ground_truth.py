@@ -12,6 +12,7 @@ from pyproj import Transformer
 import skerry
 from skerry.core.frames import Pose, Twist, heading_to_yaw, rpy_to_quaternion
 from skerry.core.noise import Noise
+from skerry.parts.sensor import SingleSensorView as One
 from skerry.sensors.ground_truth import GroundTruth
 from skerry.sensors.odometry import Odometry
 
@@ -40,13 +41,13 @@ def _carried(pose, twist, offset):
 
 
 def measure(view, **settings):
-    return GroundTruth(link="l", frequency=10, **settings).build().measure(view, NOISE)
+    return GroundTruth(link="l", frequency=10, **settings).build().measure(One(view), NOISE)[0]
 
 
 def test_pose_and_twist_are_those_of_odometry():
     view = sample(velocity=(1, 2, 3), turning=(0.1, 0.2, 0.3))
     mount = {"position": (1.0, 0.5, 0.2), "pitch_deg": 20.0}
-    odometry = Odometry(link="l", frequency=10, **mount).build().measure(view, NOISE)
+    odometry = Odometry(link="l", frequency=10, **mount).build().measure(One(view), NOISE)[0]
     found = measure(view, **mount)
     assert found.pose.position.tolist() == odometry.pose.position.tolist()
     assert found.pose.orientation.tolist() == odometry.pose.orientation.tolist()

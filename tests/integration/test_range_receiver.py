@@ -12,6 +12,7 @@ import skerry
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose, rpy_to_quaternion
 from skerry.core.noise import Noise
+from skerry.parts.sensor import SingleSensorView as One
 from skerry.sensors.range_receiver import RangeReceiver
 
 NOISE = Noise(5, "robot/receiver")
@@ -30,40 +31,40 @@ def receiver(*senders, **settings):
 
 
 def test_a_receiver_without_noise_reads_the_distance_and_infinity_beyond_its_range():
-    reading = receiver("buoy", "far", "here").measure(sample(), NOISE)
+    reading = receiver("buoy", "far", "here").measure(One(sample()), NOISE)[0]
     assert reading.senders == ("buoy", "far", "here")
     assert reading.ranges == (5.0, inf, 0.0)
     assert reading.range == 0.0
-    assert receiver("far", range=50.1).measure(sample(), NOISE).ranges == (50.0,)
-    assert receiver("far", range=50.0).measure(sample(), NOISE).ranges == (inf,)
+    assert receiver("far", range=50.1).measure(One(sample()), NOISE)[0].ranges == (50.0,)
+    assert receiver("far", range=50.0).measure(One(sample()), NOISE)[0].ranges == (inf,)
 
 
 def test_distances_are_measured_from_the_mount():
     """1 m ahead of a robot that faces north is (0, 1): √(3² + 3²) to the buoy."""
-    reading = receiver("buoy", position=(1.0, 0.0, 0.0)).measure(sample(yaw=np.pi / 2), NOISE)
+    reading = receiver("buoy", position=(1.0, 0.0, 0.0)).measure(One(sample(yaw=np.pi / 2)), NOISE)[0]
     assert reading.range == pytest.approx(np.sqrt(18.0))
 
 
 def test_a_receiver_without_senders_has_no_ranges():
-    reading = receiver(noise_sigma=0.1).measure(sample(), NOISE)
+    reading = receiver(noise_sigma=0.1).measure(One(sample()), NOISE)[0]
     assert (reading.ranges, reading.range) == ((), inf)
 
 
 def test_noise_is_proportional_to_the_distance():
     """r (1 + n): mean r (1 + μ), standard deviation r σ; 4000 draws know the latter to 1.1 %."""
     sensor = receiver("buoy", noise_mean=0.1, noise_sigma=0.02)
-    found = [sensor.measure(sample(tick), NOISE).range for tick in range(4000)]
+    found = [sensor.measure(One(sample(tick)), NOISE)[0].range for tick in range(4000)]
     assert np.mean(found) == pytest.approx(5.5, abs=0.01)
     assert np.std(found) == pytest.approx(0.1, rel=0.05)
-    assert sensor.measure(sample(17), NOISE).range == found[17]
+    assert sensor.measure(One(sample(17)), NOISE)[0].range == found[17]
 
 
 def test_senders_have_independent_noise_and_no_range_is_negative():
     sensor = receiver("buoy", "far", range=100.0, noise_sigma=0.1)
-    found = np.array([sensor.measure(sample(tick), NOISE).ranges for tick in range(2000)])
+    found = np.array([sensor.measure(One(sample(tick)), NOISE)[0].ranges for tick in range(2000)])
     assert abs(np.corrcoef(found.T)[0, 1]) < 0.1
     wild = receiver("buoy", noise_sigma=5.0)
-    assert min(wild.measure(sample(tick), NOISE).range for tick in range(100)) == 0.0
+    assert min(wild.measure(One(sample(tick)), NOISE)[0].range for tick in range(100)) == 0.0
 
 
 def world_of(senders):

@@ -19,18 +19,21 @@ from pydantic import ValidationError
 from pyproj import Transformer
 
 import skerry
-from skerry.core.clock import Rate
-from skerry.core.errors import SkerryError
+from skerry.core.errors import SkerryError, UnknownName
 from skerry.core.frames import Pose, Twist, inverse, multiply, quaternion_to_rpy, rotate, rpy_to_quaternion
 from skerry.core.geo import GeoReference, Projection
 from skerry.core.noise import Noise
-from skerry.parts.component import Mount
+from skerry.core.units import unit
+from skerry.parts.readings import Readings
+from skerry.parts.sensor import SimpleSensor
+from skerry.parts.sensor import SingleSensorView as One
 from skerry.sensors.battery import Battery
 from skerry.sensors.gps import Gps
 from skerry.sensors.imu import Imu
 from skerry.sensors.leak import Leak
 from skerry.sensors.odometry import Odometry
 from skerry.sensors.pressure import ATMOSPHERE, Pressure
+from skerry.world import World
 from skerry.world.sampling.mounted_sensor import MountedSensor
 
 Array = NDArray[np.float64]
@@ -161,7 +164,7 @@ def test_an_imu_at_rest_feels_the_ground_push_upwards(attitude, mount) -> None:
     """Specific force is a − g: +9.81 along the world's up, in the sensor's own axes, however it is turned."""
     turn = dict(zip(("roll_deg", "pitch_deg", "yaw_deg"), mount, strict=True))
     imu = Imu(link="l", frequency=10, **turn, **PERFECT)
-    reading = imu.build().measure(at(1, 2, -3, attitude), NOISE)
+    reading = imu.build().measure(One(at(1, 2, -3, attitude)), NOISE)[0]
     own = multiply(rpy_to_quaternion(np.radians(attitude)), rpy_to_quaternion(np.radians(mount)))
     assert reading.linear_acceleration == pytest.approx(rotate(inverse(own), [0.0, 0.0, 9.81]), abs=1e-12)
     assert reading.angular_velocity == pytest.approx([0, 0, 0], abs=1e-15)
@@ -170,17 +173,17 @@ def test_an_imu_at_rest_feels_the_ground_push_upwards(attitude, mount) -> None:
 
 def test_a_level_imu_reads_gravity_on_its_third_axis_and_one_upside_down_the_other_way() -> None:
     imu = Imu(link="l", frequency=10, **PERFECT).build()
-    assert imu.measure(at(0, 0, 0), NOISE).linear_acceleration == pytest.approx([0, 0, 9.81])
-    assert imu.measure(at(0, 0, 0, (180.0, 0, 0)), NOISE).linear_acceleration == pytest.approx([0, 0, -9.81])
+    assert imu.measure(One(at(0, 0, 0)), NOISE)[0].linear_acceleration == pytest.approx([0, 0, 9.81])
+    assert imu.measure(One(at(0, 0, 0, (180.0, 0, 0))), NOISE)[0].linear_acceleration == pytest.approx([0, 0, -9.81])
     # nose down by 30°: up is behind
-    nose_down = imu.measure(at(0, 0, 0, (0, 30.0, 0)), NOISE).linear_acceleration
+    nose_down = imu.measure(One(at(0, 0, 0, (0, 30.0, 0))), NOISE)[0].linear_acceleration
     assert nose_down == pytest.approx([-9.81 * 0.5, 0, 9.81 * np.cos(np.pi / 6)])
 
 
 @pytest.mark.parametrize("attitude", ATTITUDES)
 def test_an_imu_without_gravity_reads_nothing_at_rest(attitude) -> None:
     imu = Imu(link="l", frequency=10, with_gravity=False, **PERFECT).build()
-    assert imu.measure(at(0, 0, 0, attitude), NOISE).linear_acceleration == pytest.approx([0, 0, 0], abs=1e-15)
+    assert imu.measure(One(at(0, 0, 0, attitude)), NOISE)[0].linear_acceleration == pytest.approx([0, 0, 0], abs=1e-15)
 
 
 def falling(time: float) -> tuple[Pose, Twist]:
@@ -193,9 +196,11 @@ def falling(time: float) -> tuple[Pose, Twist]:
 def test_an_imu_in_free_fall_feels_nothing() -> None:
     """a = −g: also while it turns, and also in another world's gravity."""
     imu = Imu(link="l", frequency=10, **PERFECT).build()
-    assert imu.measure(FakeSample(falling, tick=77), NOISE).linear_acceleration == pytest.approx([0, 0, 0], abs=1e-12)
+    assert imu.measure(One(FakeSample(falling, tick=77)), NOISE)[0].linear_acceleration == pytest.approx(
+        [0, 0, 0], abs=1e-12
+    )
     coordinate = Imu(link="l", frequency=10, with_gravity=False, **PERFECT).build()
-    felt = coordinate.measure(FakeSample(falling, tick=77), NOISE).linear_acceleration
+    felt = coordinate.measure(One(FakeSample(falling, tick=77)), NOISE)[0].linear_acceleration
     assert np.linalg.norm(felt) == pytest.approx(9.81, rel=1e-12)
 
 
@@ -214,7 +219,7 @@ def test_an_imu_on_a_rotating_arm_feels_the_centripetal_force() -> None:
     imu = Imu(link="l", frequency=10, position=(arm, 0.0, 0.0), with_gravity=False, **PERFECT).build()
     errors = []
     for step in (1 / 50, 1 / 100, 1 / 200):
-        reading = imu.measure(FakeSample(spinning(rate), tick=40, step=step), NOISE)
+        reading = imu.measure(One(FakeSample(spinning(rate), tick=40, step=step)), NOISE)[0]
         x = rate * step / 2
         expected = [-(rate**2) * arm * np.sin(x) / x, 0.0, 0.0]
         assert reading.linear_acceleration == pytest.approx(expected, rel=1e-12, abs=1e-12)
@@ -230,7 +235,7 @@ def test_an_imu_on_an_arm_that_speeds_up_feels_it_sideways() -> None:
     sample = FakeSample(spinning(1.0, 2.0), tick=100)
     rate = 1.0 + 2.0 * (sample.time - sample.step / 2)
     expected = [-2.0 * 0.4, -(rate**2) * 0.4, 0.0]
-    assert imu.measure(sample, NOISE).linear_acceleration == pytest.approx(expected, rel=1e-4, abs=1e-4)
+    assert imu.measure(One(sample), NOISE)[0].linear_acceleration == pytest.approx(expected, rel=1e-4, abs=1e-4)
 
 
 def test_an_imu_near_half_a_turn_knows_which_way_is_the_short_one() -> None:
@@ -243,7 +248,7 @@ def test_an_imu_near_half_a_turn_knows_which_way_is_the_short_one() -> None:
 
     imu = Imu(link="l", frequency=10, **PERFECT).build()
     for tick in (40, 41, 42):
-        felt = imu.measure(FakeSample(motion, tick=tick), NOISE).linear_acceleration
+        felt = imu.measure(One(FakeSample(motion, tick=tick)), NOISE)[0].linear_acceleration
         rolled = (tick - 0.5) / 200
         assert felt == pytest.approx([0.0, 9.81 * np.sin(rolled), 9.81 * np.cos(rolled)])
 
@@ -331,7 +336,7 @@ def _imu_readings(count: int, step: float = 1 / 200, seed: int = 1, **settings: 
     rows = []
     for tick in range(count):
         sample.tick = tick
-        reading = imu.measure(sample, noise)
+        reading = imu.measure(One(sample), noise)[0]
         rows.append(
             [
                 reading.linear_acceleration - [0, 0, 9.81],
@@ -353,7 +358,7 @@ def test_imu_noise_has_the_configured_spread_and_reports_it() -> None:
     shared = np.corrcoef(errors.T) - np.eye(9)
     assert np.abs(shared).max() < 5 / np.sqrt(1500)
     assert np.abs(np.corrcoef(errors[1:, 0], errors[:-1, 0])[0, 1]) < 4 / np.sqrt(1500)
-    reading = Imu(link="l", frequency=10, **sizes).build().measure(at(0, 0, 0), NOISE)
+    reading = Imu(link="l", frequency=10, **sizes).build().measure(One(at(0, 0, 0)), NOISE)[0]
     assert reading.linear_acceleration_covariance == pytest.approx(np.eye(3) * 4e-4)
     assert reading.angular_velocity_covariance == pytest.approx(np.eye(3) * 9e-6)
     assert reading.orientation_covariance == pytest.approx(np.eye(3) * 1e-6)
@@ -382,7 +387,7 @@ def test_an_imus_bias_walks_with_the_square_root_of_time(step) -> None:
         noise, sample = Noise(seed, "a/imu"), at(0, 0, 0, step=step)
         for seconds, into in ((1.0, early), (4.0, late)):
             sample.tick = round(seconds / step)
-            reading = imu.measure(sample, noise)
+            reading = imu.measure(One(sample), noise)[0]
             into.append(reading.linear_acceleration - [0, 0, 9.81])
         rates.append(reading.angular_velocity)
     assert np.std(early) == pytest.approx(0.1, rel=0.1)
@@ -399,32 +404,34 @@ def test_an_imus_bias_walks_with_the_square_root_of_time(step) -> None:
 def test_pressure_is_the_weight_of_the_water_above() -> None:
     """ρ g d, with 101325 Pa of air or without; 199391.5 Pa ten metres down in fresh water at standard gravity."""
     fresh: dict[str, Any] = {"density": 1000.0, "gravity": 9.80665}
-    reading = Pressure(link="l", frequency=10, noise=0.0).build().measure(at(3, 4, -10.0, **fresh), NOISE)
+    reading = Pressure(link="l", frequency=10, noise=0.0).build().measure(One(at(3, 4, -10.0, **fresh)), NOISE)[0]
     assert reading.pressure == pytest.approx(199391.5, rel=1e-15)
     assert reading.depth == pytest.approx(10.0, rel=1e-14)
     assert not reading.saturated
     sensor = Pressure(link="l", frequency=10, noise=0.0, include_atmosphere=False).build()
-    assert sensor.measure(at(0, 0, -10.0, **fresh), NOISE).pressure == pytest.approx(98066.5, rel=1e-15)
-    assert sensor.measure(at(0, 0, -2.5), NOISE).pressure == 1025.0 * 9.81 * 2.5
+    assert sensor.measure(One(at(0, 0, -10.0, **fresh)), NOISE)[0].pressure == pytest.approx(98066.5, rel=1e-15)
+    assert sensor.measure(One(at(0, 0, -2.5)), NOISE)[0].pressure == 1025.0 * 9.81 * 2.5
 
 
 def test_depth_counts_from_the_surface_wherever_it_is() -> None:
     """Waves and tides move the surface: 3 m under one that stands at +1.5 m."""
     sensor = Pressure(link="l", frequency=10, noise=0.0, include_atmosphere=False).build()
-    assert sensor.measure(at(0, 0, -1.5, surface=1.5), NOISE).depth == pytest.approx(3.0)
+    assert sensor.measure(One(at(0, 0, -1.5, surface=1.5)), NOISE)[0].depth == pytest.approx(3.0)
 
 
 def test_above_the_water_there_is_only_air() -> None:
     """No negative depth: the original went below the pressure of the air there."""
     for height in (0.0, 0.1, 50.0):
-        reading = Pressure(link="l", frequency=10, noise=0.0).build().measure(at(0, 0, height), NOISE)
+        reading = Pressure(link="l", frequency=10, noise=0.0).build().measure(One(at(0, 0, height)), NOISE)[0]
         assert (reading.pressure, reading.depth, reading.saturated) == (ATMOSPHERE, 0.0, False)
 
 
 @pytest.mark.parametrize(("depth", "seen", "saturated"), [(19.9, 19.9, False), (20.0, 20.0, False), (25.0, 20.0, True)])
 def test_pressure_saturates_at_the_greatest_depth(depth, seen, saturated) -> None:
     """The reading is the maximum without noise, and the reading is marked as saturated."""
-    reading = Pressure(link="l", frequency=10, noise=0.0, max_depth=20.0).build().measure(at(0, 0, -depth), NOISE)
+    reading = (
+        Pressure(link="l", frequency=10, noise=0.0, max_depth=20.0).build().measure(One(at(0, 0, -depth)), NOISE)[0]
+    )
     assert reading.pressure == pytest.approx(ATMOSPHERE + 1025.0 * 9.81 * seen, rel=1e-14)
     assert reading.depth == pytest.approx(seen)
     assert reading.saturated == saturated
@@ -435,7 +442,7 @@ def test_pressure_noise_has_the_configured_spread() -> None:
     errors = []
     for tick in range(1500):
         sample.tick = tick
-        reading = sensor.measure(sample, NOISE)
+        reading = sensor.measure(One(sample), NOISE)[0]
         errors.append(reading.pressure - ATMOSPHERE - 1025.0 * 9.81 * 5.0)
         assert reading.depth * 1025.0 * 9.81 == pytest.approx(reading.pressure - ATMOSPHERE, rel=1e-12)
     assert np.std(errors) == pytest.approx(7.0, rel=0.075)
@@ -446,12 +453,12 @@ def test_pressure_noise_has_the_configured_spread() -> None:
 def test_pressure_is_that_at_the_position_of_the_sensor() -> None:
     """0.4 m above the link while it is level, and 0.4 m below it while it is upside down."""
     sensor = Pressure(link="l", frequency=10, noise=0.0, position=(0.0, 0.0, 0.4)).build()
-    assert sensor.measure(at(0, 0, -3.0), NOISE).depth == pytest.approx(2.6)
-    assert sensor.measure(at(0, 0, -3.0, (180.0, 0.0, 0.0)), NOISE).depth == pytest.approx(3.4)
+    assert sensor.measure(One(at(0, 0, -3.0)), NOISE)[0].depth == pytest.approx(2.6)
+    assert sensor.measure(One(at(0, 0, -3.0, (180.0, 0.0, 0.0))), NOISE)[0].depth == pytest.approx(3.4)
 
 
 def test_pressure_without_gravity_is_that_of_the_air() -> None:
-    reading = Pressure(link="l", frequency=10, noise=0.0).build().measure(at(0, 0, -3.0, gravity=0.0), NOISE)
+    reading = Pressure(link="l", frequency=10, noise=0.0).build().measure(One(at(0, 0, -3.0, gravity=0.0)), NOISE)[0]
     assert (reading.pressure, reading.depth) == (ATMOSPHERE, 0.0)
 
 
@@ -466,15 +473,17 @@ def earth(**settings: Any) -> Projection:
     ("height", "surface", "fix"), [(0.01, 0.0, True), (-0.01, 0.0, False), (0.5, 1.0, False), (-0.5, -1.0, True)]
 )
 def test_gps_is_silent_under_water(height, surface, fix) -> None:
-    reading = Gps(link="l", frequency=1).build().measure(at(0, 0, height, surface=surface, projection=earth()), NOISE)
+    reading = (
+        Gps(link="l", frequency=1).build().measure(One(at(0, 0, height, surface=surface, projection=earth())), NOISE)[0]
+    )
     assert (reading is not None) == fix
 
 
 def test_the_antenna_counts_not_the_link() -> None:
     """An antenna 0.2 m above a link that is 0.1 m under; rolled over, it is under too."""
     gps = Gps(link="l", frequency=1, position=(0.0, 0.0, 0.2)).build()
-    assert gps.measure(at(0, 0, -0.1, projection=earth()), NOISE) is not None
-    assert gps.measure(at(0, 0, -0.1, (180.0, 0.0, 0.0), projection=earth()), NOISE) is None
+    assert gps.measure(One(at(0, 0, -0.1, projection=earth())), NOISE)[0] is not None
+    assert gps.measure(One(at(0, 0, -0.1, (180.0, 0.0, 0.0), projection=earth())), NOISE)[0] is None
 
 
 @pytest.mark.parametrize(
@@ -488,7 +497,7 @@ def test_the_antenna_counts_not_the_link() -> None:
 def test_a_fix_is_where_proj_says(reference, epsg, zone) -> None:
     """EPSG's own definition of the zone, from pyproj: millimetres of easting and northing, 1e-8° (1 mm)."""
     sample = at(1234.5, -678.9, 3.0, projection=earth(**reference))
-    reading = Gps(link="l", frequency=1, noise=0.0, vertical_noise=0.0).build().measure(sample, NOISE)
+    reading = Gps(link="l", frequency=1, noise=0.0, vertical_noise=0.0).build().measure(One(sample), NOISE)[0]
     to_utm = Transformer.from_crs("EPSG:4326", f"EPSG:{epsg}", always_xy=True)
     easting, northing = to_utm.transform(reference["longitude_deg"], reference["latitude_deg"])
     assert (reading.easting, reading.northing) == pytest.approx((easting + 1234.5, northing - 678.9), abs=1e-3)
@@ -503,7 +512,7 @@ def test_gps_noise_has_the_configured_spread() -> None:
     fixes = []
     for tick in range(1000):
         sample.tick = tick
-        reading = gps.measure(sample, NOISE)
+        reading = gps.measure(One(sample), NOISE)[0]
         assert reading is not None
         fixes.append([reading.easting, reading.northing, reading.altitude])
     errors = np.array(fixes) - earth().to_utm(np.array([0, 0, 1.0]))
@@ -513,7 +522,7 @@ def test_gps_noise_has_the_configured_spread() -> None:
 
 
 def test_latitude_longitude_and_utm_of_a_fix_agree() -> None:
-    reading = Gps(link="l", frequency=1).build().measure(at(5.0, 6.0, 1.0, projection=earth()), NOISE)
+    reading = Gps(link="l", frequency=1).build().measure(One(at(5.0, 6.0, 1.0, projection=earth())), NOISE)[0]
     assert reading is not None
     there = earth().to_utm(earth().from_geodetic([reading.latitude_deg, reading.longitude_deg, reading.altitude]))
     assert there == pytest.approx([reading.easting, reading.northing, reading.altitude], abs=1e-6)
@@ -521,7 +530,7 @@ def test_latitude_longitude_and_utm_of_a_fix_agree() -> None:
 
 def test_gps_without_a_reference_is_an_error_with_a_message(worlds) -> None:
     with pytest.raises(SkerryError, match="reference"):
-        Gps(link="l", frequency=1).build().measure(at(0, 0, 1.0), NOISE)
+        Gps(link="l", frequency=1).build().measure(One(at(0, 0, 1.0)), NOISE)[0]
     sensors = {"gps": {"kind": "gps", "link": "cube", "frequency": 1}}
     with pytest.raises(SkerryError, match="reference"):  # at load, otherwise at the first reading
         assert worlds({"cube": {"sensors": sensors}}).robots["cube"].sensors["gps"].reading
@@ -547,9 +556,9 @@ def test_a_diving_vehicle_loses_its_fix_and_finds_it_again() -> None:
 def test_a_battery_runs_down_as_its_golden_values_say() -> None:
     """95 % at 0.4 % a minute: 94.6 % and 24.973 V after a minute, 21 V + 4.2 V × 94.6 %."""
     battery = Battery(link="l", frequency=10, discharge_percent_per_minute=0.4).build()
-    first = battery.measure(at(0, 0, 0), NOISE)
+    first = battery.measure(One(at(0, 0, 0)), NOISE)[0]
     assert (first.percent, first.voltage) == pytest.approx((95.0, 24.99))
-    later = battery.measure(at(0, 0, 0, tick=12000), NOISE)
+    later = battery.measure(One(at(0, 0, 0, tick=12000)), NOISE)[0]
     assert later.percent == pytest.approx(94.6, rel=1e-14)
     assert later.voltage == pytest.approx(24.9732, rel=1e-14)
     assert round(later.voltage, 3) == 24.973
@@ -557,9 +566,9 @@ def test_a_battery_runs_down_as_its_golden_values_say() -> None:
 
 def test_a_battery_is_empty_at_last_and_never_below() -> None:
     battery = Battery(link="l", frequency=10, start_percent=1.0, discharge_percent_per_minute=2.0).build()
-    assert battery.measure(at(0, 0, 0, tick=6000), NOISE).percent == pytest.approx(0.0, abs=1e-12)
+    assert battery.measure(One(at(0, 0, 0, tick=6000)), NOISE)[0].percent == pytest.approx(0.0, abs=1e-12)
     for tick in (6001, 10**9):
-        reading = battery.measure(at(0, 0, 0, tick=tick), NOISE)
+        reading = battery.measure(One(at(0, 0, 0, tick=tick)), NOISE)[0]
         assert (reading.percent, reading.voltage) == (0.0, 21.0)
 
 
@@ -584,32 +593,32 @@ def test_battery_settings_that_make_no_sense_are_refused() -> None:
 
 def test_a_leak_counts_its_alarm_readings() -> None:
     leak = Leak(link="l", frequency=7).build()
-    assert [leak.measure(at(0, 0, 0), NOISE).count for _ in range(3)] == [0, 0, 0]
+    assert [leak.measure(One(at(0, 0, 0)), NOISE)[0].count for _ in range(3)] == [0, 0, 0]
     leak.leaked = True
-    readings = [leak.measure(at(0, 0, 0), NOISE) for _ in range(3)]
+    readings = [leak.measure(One(at(0, 0, 0)), NOISE)[0] for _ in range(3)]
     assert [(reading.leaked, reading.count) for reading in readings] == [(True, 1), (True, 2), (True, 3)]
     leak.leaked = False
-    assert leak.measure(at(0, 0, 0), NOISE).count == 3
-    assert Leak(link="l", frequency=7, leaked=True).build().measure(at(0, 0, 0), NOISE).leaked
+    assert leak.measure(One(at(0, 0, 0)), NOISE)[0].count == 3
+    assert Leak(link="l", frequency=7, leaked=True).build().measure(One(at(0, 0, 0)), NOISE)[0].leaked
 
 
 def test_a_leak_survives_snapshot_and_restore() -> None:
-    """7 Hz: seven readings a second from the first one on."""
+    """7 Hz: seven readings a second after the leak."""
     with skerry.load("sam_empty") as world:
         leak = world.robots["sam"].sensors["leak"]
-        leak.sensor.leaked = True
-        assert leak.reading.count == 1
+        leak.trigger()
+        assert leak.reading.count == 0  # the reading of the start came before the leak
         world.advance(1.0)
-        assert leak.reading.count == 8
+        assert leak.reading.count == 7
         before = world.snapshot()
         world.advance(2.0)
         leak.sensor.leaked = False
-        assert leak.reading.count == 22
+        assert leak.reading.count == 21
         world.restore(before)
         assert leak.sensor.leaked
-        assert leak.reading.count == 8
+        assert leak.reading.count == 7
         world.advance(1.0)
-        assert (leak.reading.count, leak.reading.leaked) == (15, True)
+        assert (leak.reading.count, leak.reading.leaked) == (14, True)
 
 
 # ------------------------------------------------------------------------------------------------ odometry
@@ -623,7 +632,7 @@ def test_odometry_is_the_pose_and_velocity_of_its_own_frame() -> None:
     sensor = Odometry(
         link="l", frequency=10, position=tuple(arm), roll_deg=mount[0], pitch_deg=mount[1], yaw_deg=mount[2]
     ).build()
-    reading = sensor.measure(FakeSample(lambda _: (pose, Twist(linear, angular))), NOISE)
+    reading = sensor.measure(One(FakeSample(lambda _: (pose, Twist(linear, angular)))), NOISE)[0]
 
     def matrix(roll: float, pitch: float, yaw: float) -> Array:
         (cr, sr), (cp, sp), (cy, sy) = ((np.cos(a), np.sin(a)) for a in (roll, pitch, yaw))
@@ -766,72 +775,134 @@ def test_thirty_hertz_at_two_hundred_steps_is_thirty_readings_in_every_second(wo
     assert lateness.max() < 1 / 200
 
 
-class Counting:
-    """Sensor whose reading is the number of its calls; `silent` makes it return None."""
+@dataclass(frozen=True)
+class Count:
+    """Number of the measurement."""
 
-    is_stateful = False
+    time: float = unit("s")
+    number: int = unit("")
+
+
+class Counting(SimpleSensor[Count]):
+    """Sensor that counts its measurements; `silent` makes it measure nothing."""
+
     execution = "batch"
 
     def __init__(self, silent: bool = False) -> None:
         self.calls, self.silent = 0, silent
 
-    def measure(self, sample: Any, noise: Noise) -> int | None:
+    def measure_one(self, sample: Any, noise: Noise) -> Count | None:
         self.calls += 1
-        return None if self.silent else self.calls
-
-    def state(self) -> bytes:
-        return b""
-
-    def set_state(self, state: bytes) -> None:
-        assert state == b""
+        return None if self.silent else Count(sample.time, self.calls)
 
 
-def mounted(sensor: Any, frequency: int = 10) -> tuple[MountedSensor, FakeSample]:
-    sample = at(0, 0, 0)
-    rate = Rate.of(skerry.core.clock.Fraction(frequency), skerry.core.clock.Fraction(1, 200))
-    return MountedSensor(sensor, rate, NOISE, sample, Mount(link="base_link")), sample
-
-
-def test_a_sensor_is_measured_once_for_every_time_it_is_due() -> None:
-    sensor = Counting()
-    it, sample = mounted(sensor)
-    assert not it.subscribed
-    assert (it.reading, it.reading, sensor.calls) == (1, 1, 1)
-    assert it.subscribed
-    sample.tick = 19
-    assert it.reading == 1
-    sample.tick = 20
-    assert it.measure_if_due()
-    assert not it.measure_if_due()
-    assert (it.reading, sensor.calls) == (2, 2)
-    sample.tick = 400  # many due ticks were missed: only the present one is measured
-    assert (it.reading, sensor.calls) == (3, 3)
-
-
-def test_has_new_data_is_true_when_the_latest_due_tick_gave_a_reading() -> None:
-    it, sample = mounted(Counting())
-    assert not it.has_new_data  # no subscriber yet
-    assert it.reading == 1
-    assert it.has_new_data
-    sample.tick = 20
-    assert not it.has_new_data
-    it.measure_if_due()
-    assert it.has_new_data
-    it.sensor.silent = True
-    sample.tick = 40
-    it.measure_if_due()
-    assert it.reading is None
-    assert not it.has_new_data
-
-
-def test_a_sensor_without_subscribers_is_not_measured() -> None:
+@pytest.fixture
+def sam() -> Iterator[World]:
     with skerry.load("sam_empty") as world:
-        sensors = world.robots["sam"].sensors
-        sensors["imu"].sensor = wanted = Counting()
-        sensors["odometry"].sensor = unwanted = Counting()
-        assert sensors["imu"].reading == 1
-        world.advance(1.0)
-        assert (wanted.calls, unwanted.calls) == (21, 0)  # 20 Hz, and the one at the start
+        yield world
+
+
+def counting(world: World, name: str = "imu") -> tuple[MountedSensor[Count], Counting]:
+    """Replace a sensor (20 Hz) of SAM by one that counts."""
+    mounted = world.robots["sam"].sensors[name]
+    mounted.sensor = sensor = Counting()
+    return mounted, sensor
+
+
+@pytest.mark.parametrize("execution", ["batch", "now"])
+def test_a_reading_is_that_of_the_latest_due_tick_and_is_measured_once(sam: World, execution: str) -> None:
+    it, sensor = counting(sam)
+    sensor.execution = execution  # type: ignore[assignment]
+    assert (it.reading, it.reading, sensor.calls) == (Count(0.0, 1), Count(0.0, 1), 1)
+    sam.advance_steps(9)
+    assert it.reading == Count(0.0, 1)
+    sam.advance_steps(8)  # 85 ms; due at 50 ms
+    assert (it.reading, it.reading, sensor.calls) == (Count(0.05, 2), Count(0.05, 2), 2)
+    sam.advance(1.0)  # many due ticks: only the latest is measured
+    assert (it.reading, sensor.calls) == (Count(1.05, 3), 3)
+
+
+def test_a_reading_is_the_same_whenever_it_is_requested(sam: World) -> None:
+    """Whether the world stopped at its due tick or passed it, and whether other readings were requested before."""
+    found = set()
+    for stops, read in (([219], False), ([210, 9], True), ([213, 6], True), ([1] * 219, False), ([1] * 219, True)):
+        sam.reset()
+        parts = sam.robots["sam"].sensors
+        sam.robots["sam"].actuators["thruster1"].command(rpm=900.0)
+        for steps in stops:
+            sam.advance_steps(steps)
+            if read:
+                assert parts["imu"].reading is not None
+        found.add(pickle.dumps({name: part.reading for name, part in parts.items() if "camera" not in name}))
+    assert len(found) == 1
+
+
+def test_has_new_data_is_true_when_a_reading_was_due_since_the_last_one_was_read(sam: World) -> None:
+    it, _ = counting(sam)
+    assert it.has_new_data
+    assert it.reading is not None
+    assert not it.has_new_data
+    sam.advance_steps(9)
+    assert not it.has_new_data
+    sam.advance_steps(1)
+    assert it.has_new_data
+    assert it.has_new_data  # until it is read
+    assert it.reading is not None
+    assert not it.has_new_data
+    sam.advance(0.05)
+    it.on = False
+    assert not it.has_new_data
+
+
+def test_a_sensor_is_measured_only_where_its_readings_are_used(sam: World) -> None:
+    it, sensor = counting(sam)
+    _, unused = counting(sam, "odometry")
+    assert it.reading is not None
+    sam.advance(1.0)
+    assert (sensor.calls, unused.calls) == (1, 0)
+    recorded = sam.advance(1.0, record=["sam/imu"])
+    assert (len(recorded["sam/imu"]), sensor.calls, unused.calls) == (20, 21, 0)
+    assert recorded["sam/imu"].time == pytest.approx(1.0 + 0.05 * np.arange(1, 21))
+    sam.advance(1.0)
+    assert sensor.calls == 21
+
+
+def test_a_stateful_sensor_does_not_depend_on_its_readers(sam: World) -> None:
+    """Leak count and energy: those of a run in which nothing was read."""
+
+    def run(read: bool) -> tuple[str, bytes]:
+        sam.reset()
+        parts = sam.robots["sam"].sensors
+        parts["leak"].trigger()
+        for _ in range(20):
+            sam.advance(0.1)
+            if read:
+                assert all(part.reading is not None for name, part in parts.items() if name in ("leak", "battery"))
+        return sam.fingerprint(), sam.snapshot().data
+
+    first = run(read=False)
+    assert sam.robots["sam"].sensors["leak"].reading.count == 14
+    assert run(read=True) == first
+
+
+def test_a_sensor_that_returns_the_wrong_number_of_readings_is_an_error_with_its_name(sam: World) -> None:
+    it, sensor = counting(sam)
+    sensor.measure = lambda view, noise: Readings.of(Count, [Count(0.0, 1), Count(0.0, 2)])  # type: ignore[method-assign]
+    with pytest.raises(SkerryError, match=r"sam/imu: `Counting.measure` returned 2 readings for 1 samples"):
+        _ = it.reading
+
+
+def test_recorded_readings_are_those_that_a_callback_gets(sam: World) -> None:
+    got: list[int] = []
+    sam.robots["sam"].sensors["dvl"].deliver = lambda ticks, readings: got.extend(ticks)
+    recorded = sam.advance(1.0, record=["sam/dvl", "sam/imu", "sam/dvl"])
+    assert list(recorded) == ["sam/dvl", "sam/imu"]
+    assert len(recorded["sam/dvl"]) == len(got)
+    assert "sam/imu (20)" in repr(recorded)
+    with pytest.raises(UnknownName, match="did you mean 'sam/imu'"):
+        recorded["sam/imo"]
+    with pytest.raises(UnknownName, match="did you mean 'dvl'"):
+        sam.advance(1.0, record=["sam/dlv"])
 
 
 def test_readings_survive_snapshot_and_restore_bit_by_bit() -> None:
@@ -875,12 +946,12 @@ def test_teleporting_one_robot_does_not_change_the_readings_of_another(worlds) -
     assert world.robots["one"].sensors["imu"].reading.linear_acceleration == pytest.approx([1.0, 0, 0], abs=1e-9)
 
 
-def test_a_snapshot_is_data_and_runs_no_code(tmp_path, monkeypatch) -> None:
+def test_a_snapshot_is_data_and_runs_no_code(sam: World, tmp_path, monkeypatch) -> None:
     """A snapshot may come from a stranger: one that names a function is refused before the function is called."""
     (tmp_path / "stranger.py").write_text("raise SystemExit('code of a snapshot was run')")
     monkeypatch.syspath_prepend(str(tmp_path))
     for text in (b"cskerry.core.config\nimport_module\n(Vstranger\ntR.", b"cnumpy.testing\nrundocs\n(Vstranger\ntR."):
-        it, _ = mounted(Counting())
+        it, _ = counting(sam)
         with pytest.raises(pickle.UnpicklingError, match="must not name"):
             it.set_state(text)
 
@@ -892,19 +963,20 @@ PACKAGE = """
 from dataclasses import dataclass
 from typing import Literal
 import numpy as np
-from skerry.parts.sensor import Sensor, SensorConfig
+from skerry.core.units import unit
+from skerry.parts.sensor import SensorConfig, SimpleSensor
 
 @dataclass(frozen=True)
 class TemperatureReading:
-    time: float
-    celsius: float
+    time: float = unit("s")
+    celsius: float = unit("°C")
 
-class TemperatureSensor(Sensor[TemperatureReading]):
+class TemperatureSensor(SimpleSensor[TemperatureReading]):
     def __init__(self, config, offset):
         self.config, self.offset = config, offset
-    def measure(self, truth, noise):
-        depth = -float((truth.pose(self.config.link) @ self.offset).position[2])
-        return TemperatureReading(truth.time, 15.0 - 0.1 * depth + self.config.noise * noise.normal(truth.tick))
+    def measure_one(self, sample, noise):
+        depth = -float((sample.pose(self.config.link) @ self.offset).position[2])
+        return TemperatureReading(sample.time, 15.0 - 0.1 * depth + self.config.noise * noise.normal(sample.tick))
 
 class Temperature(SensorConfig):
     kind: Literal["temperature"] = "temperature"

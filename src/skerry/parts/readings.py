@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
-from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints, overload
 
@@ -70,7 +69,7 @@ def _address(column: NDArray[Any]) -> Any:
     return column.__array_interface__["data"][0]
 
 
-class Readings(Sequence[R_co], Generic[R_co]):
+class Readings(Sequence[R_co | None], Generic[R_co]):
     """Batch of n readings of one sensor, in the order of time. Each field of the reading is a column of n values.
 
     `readings.velocity` is the column of the field `velocity`; `readings[i]` is reading i, or None if it is not valid.
@@ -141,7 +140,7 @@ class Readings(Sequence[R_co], Generic[R_co]):
         return self._count
 
     @overload
-    def __getitem__(self, row: int) -> R_co | None: ...  # type: ignore[overload-overlap]
+    def __getitem__(self, row: int) -> R_co | None: ...
     @overload
     def __getitem__(self, row: slice) -> Readings[R_co]: ...
     def __getitem__(self, row: int | slice) -> Any:
@@ -273,12 +272,17 @@ class _FieldPlan:
         return column[row]
 
 
-@lru_cache(1024)
+_PLANS: dict[type[Any], dict[str, _FieldPlan]] = {}
+
+
 def _plan(kind: type[Any]) -> dict[str, _FieldPlan]:
-    if not is_dataclass(kind):
-        raise SkerryError(f"a reading must be a dataclass, but {kind.__name__} is not")
-    hints = get_type_hints(kind)
-    return {field.name: _plan_field(field, hints[field.name]) for field in fields(kind)}
+    found = _PLANS.get(kind)
+    if found is None:
+        if not is_dataclass(kind):
+            raise SkerryError(f"a reading must be a dataclass, but {kind.__name__} is not")
+        hints = get_type_hints(kind)
+        found = _PLANS[kind] = {field.name: _plan_field(field, hints[field.name]) for field in fields(kind)}
+    return found
 
 
 def _plan_field(field: Field[Any], hint: Any) -> _FieldPlan:

@@ -35,7 +35,7 @@ class AltimeterSensor(SonarSensor[AltimeterReading]):
         config, pings = self.config, self.pings(view, noise)
         ranges, _, _, intensity = pings.echoes
         first = np.fmin.reduce(ranges, axis=1).astype(np.float64)  # NaN only if all are NaN
-        draws, received = np.ones(len(pings)), np.empty(len(pings))
+        draws, received = np.ones(len(view)), np.empty(len(view))
         if self._is_random:
             draws[:] = [-math.log(u) for u in noise.uniforms(pings.ticks, 1, BUCKET_DRAWS)[:, 0].tolist()]
         add_noise_batch(
@@ -49,7 +49,7 @@ class AltimeterSensor(SonarSensor[AltimeterReading]):
             pings.absorption,
             received,
         )
-        received = np.where(np.isnan(first), 0.0, received)
+        received[np.isnan(first)] = 0.0
         return Readings(AltimeterReading, {"time": view.times, "range": first, "intensity": received}, pings.valid)
 
 

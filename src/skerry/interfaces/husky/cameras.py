@@ -35,7 +35,7 @@ class CameraStream:
     """Open stream of one camera."""
 
     request: OpenStream
-    part: MountedSensor
+    part: MountedSensor[CameraReading]
     sensor: CameraSensor
     rate: Rate
     count: int = -1
@@ -72,7 +72,7 @@ class CameraStreams:
     def __len__(self) -> int:
         return len(self._open)
 
-    def open(self, request: OpenStream, part: MountedSensor, config: Camera) -> None:
+    def open(self, request: OpenStream, part: MountedSensor[CameraReading], config: Camera) -> None:
         """Open a stream, or replace the stream of this camera if its request differs."""
         before = self._open.get(request.camera)
         if before is not None and before.request == request:

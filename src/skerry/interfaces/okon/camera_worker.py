@@ -18,7 +18,7 @@ logger = logging.getLogger("skerry")
 class CameraWorker:
     """Renderer with its own camera sensor; on a slow machine it renders less often than `rate`."""
 
-    def __init__(self, part: MountedSensor, config: Camera, rate: Rate, images: LatestImage) -> None:
+    def __init__(self, part: MountedSensor[CameraReading], config: Camera, rate: Rate, images: LatestImage) -> None:
         self._part, self._rate, self._images = part, rate, images
         self._sensor = config.build()
         self._count = -1  # number of due times at the latest image

@@ -286,7 +286,7 @@ class SonarSensor(RaySensor[Reading]):
         shape = (count, len(self.bundle))
         ranges, _, _, strength = pings.echoes
         counts = np.zeros(count, np.int64)
-        columns = {
+        columns: dict[str, NDArray[Any]] = {
             "ray": np.empty(shape, np.int32),
             "points": np.empty((*shape, 3), np.float32),
             "ranges": np.empty(shape, np.float32),
