@@ -123,7 +123,7 @@ def test_a_change_that_fails_leaves_the_world_as_it_was(failing: str, monkeypatc
         sam = shared.robots["sam"]
         for world in (alone, shared):
             world.robots["sam"].actuators["thruster1"].command(rpm=600)
-            world.robots["sam"].sensors["depth300"].subscribed = True
+            world.robots["sam"].sensors["depth300"].deliver = lambda ticks, readings: None
             world.advance(1.0)
         with monkeypatch.context() as patch:
             if failing == "copy of the state":

@@ -366,17 +366,19 @@ def test_settings_of_a_kind_keep_their_kind_when_dumped() -> None:
 PLUGIN = """
 from dataclasses import dataclass
 from typing import Literal
-from skerry.parts.sensor import Sensor, SensorConfig
+from skerry.core.units import unit
+from skerry.parts.sensor import SensorConfig, SimpleSensor
 
 @dataclass(frozen=True)
 class Depth:
-    value: float
+    time: float = unit("s")
+    value: float = unit("m")
 
-class DepthSensor(Sensor[Depth]):
+class DepthSensor(SimpleSensor[Depth]):
     def __init__(self, link, scale):
         self.link, self.scale = link, scale
-    def measure(self, truth, noise):
-        return Depth(-self.scale * float(truth.pose(self.link).position[2]))
+    def measure_one(self, sample, noise):
+        return Depth(sample.time, -self.scale * float(sample.pose(self.link).position[2]))
 
 class DepthGauge(SensorConfig):
     kind: Literal["depth_gauge"] = "depth_gauge"

@@ -461,7 +461,7 @@ def test_the_number_of_frames_is_limited(monkeypatch: pytest.MonkeyPatch) -> Non
     found = []
     for most in (64, 3):
         monkeypatch.setattr("skerry.world.sampling.sample_buffer.MAX_FRAMES", most)
-        monkeypatch.setattr("skerry.sensors.raycast.ray_sensor.RayBatchSensor.max_batch", 3)
+        monkeypatch.setattr("skerry.sensors.raycast.ray_sensor.RaySensor.max_batch", 3)
         with skerry.load("sam_in_the_bay", overrides={"terrain": {"size": [60, 60]}}) as world:
             sensors, told = world.robots["sam"].sensors, []
             for name in ("dvl", "sidescan", "mbes"):

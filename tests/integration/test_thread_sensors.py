@@ -27,7 +27,7 @@ def readings(in_thread, monkeypatch, slow=0.0):
                 return measure(sample, noise)
 
             dvl.sensor.measure = late
-        dvl.subscribed = True
+        dvl.deliver = lambda ticks, readings: None
         found = []
         for _ in range(6):
             world.advance(0.13)
@@ -150,7 +150,7 @@ def test_a_snapshot_waits_for_pending_readings(monkeypatch):
     with skerry.load("sam_in_the_bay") as world:
         dvl = world.robots["sam"].sensors["dvl"]
         dvl.sensor.execution = "thread"
-        dvl.subscribed = True
+        dvl.deliver = lambda ticks, readings: None
         world.advance(0.2)
         middle = world.snapshot()
         first = dvl.reading
@@ -207,7 +207,7 @@ def test_a_warm_up_in_a_thread_changes_no_reading(monkeypatch):
         dvl = world.robots["sam"].sensors["dvl"]
         assert dvl.has_slow_start
         dvl.is_warm()
-        dvl.subscribed = True
+        dvl.deliver = lambda ticks, readings: None
         found = []
         for _ in range(6):
             world.advance(0.13)

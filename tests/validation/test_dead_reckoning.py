@@ -143,7 +143,7 @@ def test_it_is_idle_until_it_is_engaged() -> None:
         world.advance(1.0)
         assert reckoning.idle
         assert reckoning.estimate is None
-        assert not world.robots["sam"].sensors["dvl"].subscribed
+        assert not world.robots["sam"].sensors["dvl"].is_active
         reckoning.engage()
         world.advance(0.2)
         assert reckoning.estimate.depth == pytest.approx(-world.robots["sam"].pose.position[2], abs=0.05)

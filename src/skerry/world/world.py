@@ -190,7 +190,6 @@ class World:
         if [other.rate for other in observers] != [other.rate for other in self._observers]:
             self._buffer.plan_is_stale = True
         self._observers = observers
-        self._buffer.begin(self.tick + steps)
         try:
             self._advance_to(self.tick + steps)
         finally:
@@ -251,9 +250,9 @@ class World:
     def _sample_ticks(self, tick: int, stop: int) -> list[int]:
         """Return the ticks after `tick` that the engine must store.
 
-        These are the due ticks of buffered sensors up to `stop`, and the ticks of acoustic arrivals before `stop`.
+        These are the due ticks of sensors up to `stop`, and the ticks of acoustic arrivals before `stop`.
         """
-        due = self._buffer.due_ticks(tick, stop)
+        due = self._buffer.plan(tick, stop)
         arrivals = self.acoustics.arrival_ticks(tick, stop)
         return sorted({*due, *arrivals}) if arrivals else due
 

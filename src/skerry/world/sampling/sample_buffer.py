@@ -106,7 +106,6 @@ class SampleBuffer:
         self.clock = clock
         self.water = water
         self._ray_scene = ray_scene
-        self._latest: list[int] = []  # latest due ticks of all sensors at the end of the present advance
         self._rows: dict[int, int] = {}  # row of the engine's log, by tick
         self._pending: dict[tuple[int, tuple[int, int]], DueSamples] = {}  # by first tick and rate
         self._frames: dict[int, Frame] = {}  # ray frames, by row of the log
@@ -122,18 +121,12 @@ class SampleBuffer:
         """Whether there are samples that are not processed."""
         return bool(self.ticks) and self.ticks[-1] > self.start
 
-    def begin(self, end: int) -> None:
-        """Plan the samples of the latest due tick of each sensor for an advance to tick `end`."""
-        now = self.clock.tick
-        self._latest = sorted({rate.last_due(end) for rate in self.sensor_rates})
-        if now in self._latest and now not in self._rows:  # at the start of a run
-            self.engine.sample_log.store_live(len(self.ticks))
-            self._rows[now] = len(self.ticks)
-            self.ticks.append(now)
-            self.start = now
+    def plan(self, tick: int, stop: int) -> list[int]:
+        """Return the ticks after `tick`, up to and with `stop`, that must be sampled.
 
-    def due_ticks(self, tick: int, stop: int) -> list[int]:
-        """Return the ticks after `tick`, up to and with `stop`, that must be sampled."""
+        These are all due ticks of `rates`, and the latest due tick of each sensor at `stop`. If that is the present
+        tick, which has no sample at the start of a run, the live state is stored now.
+        """
         if self.plan_is_stale or tick + 1 not in self._planned or stop not in self._planned:
             self._planned, self.plan_is_stale = range(tick + 1, max(stop, tick + PLAN_TICKS) + 1), False
             ticks = np.arange(self._planned.start, self._planned.stop)
@@ -142,8 +135,14 @@ class SampleBuffer:
                 self._due |= rate.are_due(ticks)
         first = tick + 1 - self._planned.start
         due: list[int] = (np.flatnonzero(self._due[first : stop + 1 - self._planned.start]) + (tick + 1)).tolist()
-        latest = [found for found in self._latest if tick < found <= stop]
-        return sorted({*due, *latest}) if latest else due
+        latest = {rate.last_due(stop) for rate in self.sensor_rates}
+        if tick in latest and tick not in self._rows:
+            self.engine.sample_log.store_live(len(self.ticks))
+            self._rows[tick] = len(self.ticks)
+            self.ticks.append(tick)
+            self.start = tick
+        latest.update(due)
+        return sorted(found for found in latest if found > tick)
 
     def _ticks_since(self, tick: int, rate: Rate) -> list[int]:
         """Return the stored ticks after `tick` at which `rate` is due."""
