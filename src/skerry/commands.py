@@ -13,6 +13,8 @@ from typing import Any, Final, Self
 from skerry.control.hold import EXTERNAL_OWNER
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
+from skerry.parts.acoustics import CanWrite
+from skerry.parts.controller import CanReachGoal, CanStop
 from skerry.parts.interface import INTERFACES, Command, RecordingInterface, ReplayInterface
 from skerry.parts.ownership import commanding_as
 from skerry.runner import Runner
@@ -107,8 +109,11 @@ class GiveGoal(Command):
 
     def apply(self, run: Runner) -> None:
         robot = run.world.robots[self.robot]
-        robot.controllers[self.controller].goal(**self.arguments)
-        robot.controllers[self.controller].return_owner = EXTERNAL_OWNER
+        controller = robot.controllers[self.controller]
+        if not isinstance(controller, CanReachGoal):
+            raise SkerryError(f"{self.robot}/{self.controller} accepts no goals; use a `waypoint` controller")
+        controller.goal(**self.arguments)
+        controller.return_owner = EXTERNAL_OWNER
         robot.control = f"controller/{self.controller}"
 
 
@@ -279,7 +284,7 @@ class Halt(Command):
         robot.keyboard.release_all()
         robot.control = "manual"
         for controller in robot.controllers.values():
-            if hasattr(controller, "stop"):
+            if isinstance(controller, CanStop):
                 controller.stop()
         for actuator in robot.actuators.values():
             actuator.watchdog.release()
@@ -296,7 +301,10 @@ class SendPacket(Command):
     to: str | None = None
 
     def apply(self, run: Runner) -> None:
-        run.world.robots[self.robot].acoustics[self.transceiver].write(self.text, self.to)
+        part = run.world.robots[self.robot].acoustics[self.transceiver]
+        if not isinstance(part, CanWrite):
+            raise SkerryError(f"{self.robot}/{self.transceiver} cannot send text; only acoustic modems can")
+        part.write(self.text, self.to)
 
 
 @dataclass(frozen=True)

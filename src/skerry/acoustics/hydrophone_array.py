@@ -55,6 +55,10 @@ class HydrophoneArrayPart(AcousticPart):
         rest = (arrival.path, arrival.doppler, arrival.level_db, arrival.snr_db)
         return HydrophoneDetection(arrival.signal.source, arrival.signal.stamp, times, *rest)
 
+    @property
+    def status(self) -> str:
+        return f"{len(self.hydrophones)} hydrophones, {len(self._inbox)} unread detections"
+
     def receive(self, arrival: Arrival) -> None:
         if arrival.snr_db is None or arrival.snr_db >= self.config.detection_threshold_db:
             self._inbox.append(arrival)

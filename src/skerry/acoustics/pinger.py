@@ -38,6 +38,10 @@ class PingerPart(AcousticPart):
         self._active = bool(active)
         self._plan()
 
+    @property
+    def status(self) -> str:
+        return f"{float(self.config.frequency):g} Hz{'' if self._active else ', off'}"
+
     def _plan(self) -> None:
         earliest = max(self._clock.tick, self._last + 1) - self._start
         due = 0 if earliest <= 0 else self._rate.next_due(earliest - 1)

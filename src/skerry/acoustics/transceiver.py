@@ -166,6 +166,11 @@ class TransceiverPart(AcousticPart):
         """Number of packets that wait to be transmitted."""
         return len(self._queue)
 
+    @property
+    def status(self) -> str:
+        self._unpack()
+        return f"{len(self._inbox)} unread packets, {self.waiting} to send"
+
     # -------------------------------------------------------------------------------------------- transmission
 
     def _enqueue(self, item: tuple[str, bytes, bool, str | None]) -> None:

@@ -21,6 +21,7 @@ class ControlSurfaceActuator(Actuator):
     """Control surface, commanded by `angle=` of its hinge (rad)."""
 
     keyword = "angle"
+    unit = "rad"
 
     def __init__(self, config: ControlSurface, hinge: Actuator, fin: Law, pose: Pose) -> None:
         laws = [*hinge.laws, (config.link, fin)]

@@ -41,17 +41,20 @@ class GripperActuator(MotorActuator):
         lower, upper = self.angle_limits
         return StateChannel(self._drive.position, self._sign, zero=self._sign * lower, span=upper - lower)
 
-    def check(self, **value: float) -> None:
-        if list(value) == ["power"]:
-            within("power", value["power"], (-1.0, 1.0))
-        else:
-            super().check(**value)
+    @property
+    def keywords(self) -> tuple[str, ...]:
+        return ("opening", "power", "angle")
 
-    def _apply(self, value: dict[str, float]) -> None:
+    def _checked(self, value: dict[str, float]) -> dict[str, float]:
         if list(value) == ["power"]:
-            self._set_power(within("power", value["power"], (-1.0, 1.0)))
+            return {"power": within("power", value["power"], (-1.0, 1.0))}
+        return super()._checked(value)
+
+    def _write(self, checked: dict[str, float]) -> None:
+        if "power" in checked:
+            self._set_power(checked["power"])
         else:
-            super()._apply(value)
+            super()._write(checked)
 
     def _set(self, value: float) -> None:
         self._go_to(self._angle_of(value))

@@ -19,6 +19,7 @@ class HingeActuator(Actuator):
     """Hinge, commanded by `angle=` (rad)."""
 
     keyword = "angle"
+    unit = "rad"
 
     def __init__(self, config: Hinge, drive: JointDrive, lower: float, upper: float) -> None:
         limits = (-upper, -lower) if config.reverse else (lower, upper)

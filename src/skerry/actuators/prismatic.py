@@ -18,6 +18,7 @@ class PrismaticActuator(Actuator):
     """Prismatic actuator, commanded by `percent=`: 0 is the lower limit of the joint, 100 the upper limit."""
 
     keyword = "percent"
+    unit = "%"
 
     def __init__(self, config: Prismatic, drive: JointDrive, joint: UrdfJoint) -> None:
         super().__init__([(config.link, drive)], (0.0, 100.0), config.reset_value, config.expected_frequency)

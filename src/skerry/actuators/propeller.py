@@ -109,6 +109,7 @@ class PropellerActuator(ShaftActuator):
     """Propeller, commanded by `rpm=`; positive rpm push forward for either sense of rotation."""
 
     keyword = "rpm"
+    unit = "rpm"
 
     def __init__(self, config: Propeller, shaft: Law, reset_value: float) -> None:
         limits = (-config.maximum_rpm, config.maximum_rpm)

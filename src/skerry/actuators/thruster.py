@@ -90,6 +90,7 @@ class ThrusterActuator(ShaftActuator):
 
     def __init__(self, config: Thruster, shaft: Law, curve: ThrustCurve) -> None:
         self.keyword = config.command
+        self.unit = "µs" if config.command == "pulse_width" else ""
         self._middle, self._half = (MIDDLE_PULSE, HALF_PULSE) if config.command == "pulse_width" else (0.0, 1.0)
         limits = (self._middle - self._half, self._middle + self._half)
         super().__init__([(config.link, shaft)], limits, self._middle, config.expected_frequency)
@@ -123,12 +124,13 @@ class ThrusterActuator(ShaftActuator):
     def keywords(self) -> tuple[str, ...]:
         return (self.keyword,) if self._curve.rpm is None else (self.keyword, "rpm")
 
-    def _checked(self, value: dict[str, float]) -> float:
+    def _checked(self, value: dict[str, float]) -> dict[str, float]:
         if self._curve.rpm is None or value.keys() != {"rpm"}:
             return super()._checked(value)
         rising = np.maximum.accumulate(self._curve.rpm)
         rpm = within("rpm", value["rpm"], (float(rising[0]), float(rising[-1])))
-        return self._middle + self._half * (float(np.interp(rpm, rising, THROTTLES)) if rpm else 0.0)
+        throttle = float(np.interp(rpm, rising, THROTTLES)) if rpm else 0.0
+        return {self.keyword: self._middle + self._half * throttle}
 
     def power_from(self, read: Read) -> Any | None:
         """Return the electric power from the curve, W, otherwise the shaft power; None if neither is known."""

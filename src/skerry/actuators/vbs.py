@@ -27,6 +27,7 @@ class VbsActuator(Actuator):
     """Variable buoyancy system, commanded by `percent=` of the tank volume."""
 
     keyword = "percent"
+    unit = "%"
 
     def __init__(self, config: Vbs, drive: JointDrive, tank: BallastLaw, joint: UrdfJoint) -> None:
         laws = [(config.link, drive), (joint.parent, tank)]

@@ -89,6 +89,7 @@ class WheelMotorActuator(Actuator):
 
     def __init__(self, config: WheelMotor, drive: JointDrive) -> None:
         self.keyword = config.command
+        self.unit = "N m" if config.command == "torque" else ""
         self._scale = config.stall_torque if config.command == "torque" else 1.0
         super().__init__([(config.link, drive)], (-self._scale, self._scale), 0.0, config.expected_frequency)
         self._drive = drive

@@ -47,6 +47,7 @@ class WinchActuator(Actuator):
     """
 
     keyword = "length"
+    unit = "m"
 
     def __init__(self, config: Winch, drum: Law) -> None:
         limits = (config.minimum_length, config.rope_length)
@@ -77,24 +78,28 @@ class WinchActuator(Actuator):
         """Speed at which the length moves towards its target, m/s."""
         return float(self._drum.memory[SPEED])
 
-    def check(self, **value: float) -> None:
-        for keyword, number in self._known_keywords(value).items():
-            within(keyword, number, (-np.inf, np.inf))
+    @property
+    def keywords(self) -> tuple[str, ...]:
+        return ("length", "speed", "release")
 
-    def _apply(self, value: dict[str, float]) -> None:
-        for keyword, number in self._known_keywords(value).items():
-            if keyword == "release":
-                self._drum.memory[RELEASE] = float(within(keyword, number, (0.0, 1.0)) > 0.5)
-            elif keyword == "speed":
-                self._drum.memory[SPEED] = within(keyword, number, (0.0, self.config.maximum_speed))
-            else:
-                self._set(within(keyword, number, (self.limits[0], self.limits[1] + float(self._drum.memory[EXTRA]))))
+    def _checked(self, value: dict[str, float]) -> dict[str, float]:
+        if not value or not value.keys() <= set(self.keywords):
+            return super()._checked(value)  # raises an error that lists the keywords
+        longest = self.limits[1] + float(self._drum.memory[EXTRA])
+        limits = {
+            "length": (self.limits[0], longest),
+            "speed": (0.0, self.config.maximum_speed),
+            "release": (0.0, 1.0),
+        }
+        return {keyword: within(keyword, number, limits[keyword]) for keyword, number in value.items()}
 
-    def _known_keywords(self, value: dict[str, float]) -> dict[str, float]:
-        if value and value.keys() <= {"length", "speed", "release"}:
-            return value
-        self._checked(value)  # raises an error that lists the keywords
-        return {}
+    def _write(self, checked: dict[str, float]) -> None:
+        if "length" in checked:
+            self._set(checked["length"])
+        if "speed" in checked:
+            self._drum.memory[SPEED] = checked["speed"]
+        if "release" in checked:
+            self._drum.memory[RELEASE] = float(checked["release"] > 0.5)
 
     def _set(self, value: float) -> None:
         self._drum.memory[TARGET] = value

@@ -141,6 +141,17 @@ class GeometricTrackingController(NativeLawController):
         x, y, z = self.target.tolist()
         return None if self.idle or isnan(x) else ((x, y, z), ARRIVAL_RADIUS)
 
+    @property
+    def status(self) -> str:
+        if self.idle:
+            return super().status
+        if self._spline is not None:
+            return "flies a trajectory"
+        if self._name is not None:
+            return f"follows {self._name}"
+        point = ", ".join(f"{value:.4g}" for value in self._memory[at.POINT : at.POINT + 3])
+        return "holds its start position" if "nan" in point else f"holds ({point}) m"
+
     def _prepare(self, view: NativeView, actuators: Mapping[str, Actuator]) -> NativeController:
         config, curve = self._config, self._spline
         propellers = [actuators[name] for name in config.propellers]

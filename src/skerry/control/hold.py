@@ -98,11 +98,26 @@ class HoldController(Controller):
         self.external_setpoints.clear()
         self.return_owner = None
 
+    def can_hold(self, *names: str) -> bool:
+        """Return whether setpoints with these names can be held together."""
+        try:
+            self.config.check(dict.fromkeys(names, 0.0))
+        except SkerryError:
+            return False
+        return True
+
     def stop(self) -> None:
         """Set the commanded actuators to their reset values and become idle."""
         self.setpoints = {}
         self.external_setpoints.clear()
         self._start_stopping()
+
+    @property
+    def status(self) -> str:
+        if self.aborted:
+            return "aborted"
+        held = ", ".join(f"{name}={value:g}" for name, value in self._active_setpoints.items())
+        return f"holds {held}" if held else super().status
 
     # -------------------------------------------------------------------------------------------- external setpoints
 

@@ -261,6 +261,10 @@ class HydrofoilController(NativeLawController):
             "roll_deg": Setpoint((-roll, roll), 0.0, lambda: self.roll_deg, lambda roll: self.command(roll_deg=roll)),
         }
 
+    @property
+    def status(self) -> str:
+        return super().status if self.idle else f"speed_kn={self.speed_kn:g}, roll_deg={self.roll_deg:g}"
+
     def _prepare(self, view: NativeView, actuators: Mapping[str, Actuator]) -> NativeController:
         config = self._config
         driven = [actuators[name] for name in (config.propeller, *config.surfaces)]

@@ -64,6 +64,10 @@ class RopeRecoveryController(SuspendedLoadController):
         """Name of the present task."""
         return TASKS[self._task]
 
+    @property
+    def status(self) -> str:
+        return super().status if self.idle else f"task {self.task}"
+
     def native_controller(self, view: NativeView, actuators: Mapping[str, Actuator]) -> NativeController | None:
         return super().native_controller(view, actuators) if self.task == "done" else None
 

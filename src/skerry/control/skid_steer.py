@@ -61,6 +61,10 @@ class SkidSteerController(Controller):
             ),
         }
 
+    @property
+    def status(self) -> str:
+        return super().status if self.idle else f"speed={self.speed:g} m/s, turn_rate_deg={self.turn_rate_deg:g}"
+
     def act(self, sample: SampleView, sensors: Mapping[str, Any], actuators: Mapping[str, Actuator]) -> None:
         left, right = self._sides(Navigation(self.config.navigation, self.config.link, sample, sensors))
         accepted = True

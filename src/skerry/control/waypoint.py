@@ -103,6 +103,14 @@ class WaypointController(HoldController):
             return None
         return (*self._goal, -self.setpoints.get("depth", 0.0)), self._tolerance
 
+    @property
+    def status(self) -> str:
+        if self._goal is None:
+            return super().status
+        unit = "°" if self._on_earth else "m"
+        left = "" if self.distance is None else f", {self.distance:.1f} m to go"
+        return f"goal ({self._goal[0]:g}, {self._goal[1]:g}) {unit}{left}"
+
     def hold(self, **setpoints: float) -> None:
         super().hold(**setpoints)
         self._drop_goal()

@@ -9,7 +9,7 @@ from abc import abstractmethod
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,9 +147,25 @@ class AcousticPart(Component):
         for arrival in batch.unpack():
             self.receive(arrival)
 
+    @property
+    def status(self) -> str:
+        """State in a few words, for `repr`."""
+        return f"on {self.link}"
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}: {self.status}>"
+
 
 def _nothing() -> None:
     return
+
+
+@runtime_checkable
+class CanWrite(Protocol):
+    """Ability to send packets, as acoustic modems do."""
+
+    def write(self, data: str | bytes, to: str | None = None) -> None:
+        """Queue a packet for transmission to "robot/part", or to all."""
 
 
 class AcousticConfig(ComponentConfig, Mount):

@@ -46,6 +46,8 @@ class Actuator(Component):
 
     keyword: str
     """Name of the argument of `command`, for example rpm, percent or angle."""
+    unit: str = ""
+    """Unit of the keyword's value; empty for a fraction."""
 
     def __init__(
         self,
@@ -73,11 +75,10 @@ class Actuator(Component):
         Raises:
             SkerryError: The keyword is unknown or the value is not a finite number.
         """
-        if not self._ownership.is_owned_by_source:
-            self.check(**value)  # an invalid command must not change the owner
-            if not self._ownership.acquire():
-                return False
-        self._apply(value)
+        checked = self._checked(value)  # an invalid command must not change the owner
+        if not self._ownership.acquire():
+            return False
+        self._write(checked)
         self.watchdog.release()
         return True
 
@@ -86,11 +87,11 @@ class Actuator(Component):
 
         Args and return value are those of `command`.
         """
-        self.check(**value)
+        checked = self._checked(value)
         with commanding_as("external"):
             accepted = self._ownership.acquire()
         if accepted:
-            self._apply(value)
+            self._write(checked)
             self.watchdog.on_message()
         return accepted
 
@@ -100,7 +101,7 @@ class Actuator(Component):
 
     def set_initial(self, **value: float) -> None:
         """Set the setpoint at the start of a run; the actuator stays without owner."""
-        self._apply(value)
+        self._write(self._checked(value))
 
     @property
     def owner(self) -> str | None:
@@ -170,15 +171,22 @@ class Actuator(Component):
     def _set(self, value: float) -> None:
         """Write a value within the limits to the memory that native code reads."""
 
-    def _apply(self, value: dict[str, float]) -> None:
-        self._set(self._checked(value))
-
-    def _checked(self, value: dict[str, float]) -> float:
+    def _checked(self, value: dict[str, float]) -> dict[str, float]:
+        """Return a command with its numbers clamped to their limits, for `_write`; raise `SkerryError` if invalid."""
         if len(value) != 1 or self.keyword not in value:
             given, known = ", ".join(value) or "nothing", " or ".join(f"`{word}=`" for word in self.keywords)
             hint = did_you_mean(given, self.keywords)
             raise SkerryError(f"this actuator is commanded by {known}, not by {given}; {hint}")
-        return within(self.keyword, value[self.keyword], self.limits)
+        return {self.keyword: within(self.keyword, value[self.keyword], self.limits)}
+
+    def _write(self, checked: dict[str, float]) -> None:
+        """Write a command that `_checked` returned."""
+        self._set(checked[self.keyword])
+
+    def __repr__(self) -> str:
+        unit = "" if self.unit in ("", self.keyword) else f" {self.unit}"
+        command = f"{self.keyword}={self.setpoint:.4g}{unit}"
+        return f"<{type(self).__name__} {self._ownership.name}: {command}, owner {self.owner or 'none'}>"
 
     def state(self) -> bytes:
         return json.dumps([self.watchdog.state().decode(), self._ownership.state().decode()]).encode()

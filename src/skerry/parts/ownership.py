@@ -59,24 +59,19 @@ class Ownership:
 
     def __init__(self) -> None:
         self.owner: str | None = None
-        self._name = "an actuator"
+        self.name = "an actuator"
         self._logged_refusals: set[tuple[str, str]] = set()
 
     def bind(self, name: str, logged_refusals: set[tuple[str, str]]) -> None:
         """Set the name for log lines and the robot's shared set of refusals that have been logged."""
-        self._name, self._logged_refusals = name, logged_refusals
+        self.name, self._logged_refusals = name, logged_refusals
 
     def give(self, owner: str) -> None:
         """Make a source the owner."""
         if owner != self.owner:
-            logger.info("%s: control passes from %s to %s", self._name, self.owner or "no owner", owner)
+            logger.info("%s: control passes from %s to %s", self.name, self.owner or "no owner", owner)
         self.owner = owner
         self._logged_refusals.clear()
-
-    @property
-    def is_owned_by_source(self) -> bool:
-        """Whether the current source is the owner."""
-        return _source.get() == self.owner
 
     def acquire(self) -> bool:
         """Return whether the current source may command; make it the owner if it may take the actuator.
@@ -87,14 +82,14 @@ class Ownership:
         if source == self.owner:
             return True
         if self.owner is None or source == "api" or (self.owner == "controller" and source.startswith("controller/")):
-            logger.info("%s: control passes from %s to %s", self._name, self.owner or "no owner", source)
+            logger.info("%s: control passes from %s to %s", self.name, self.owner or "no owner", source)
             self.owner = source
             return True
         if (source, self.owner) not in self._logged_refusals:
             self._logged_refusals.add((source, self.owner))
             logger.warning(
                 "%s: command from %s ignored, because %s has control; set `robot.control = %r` to transfer control",
-                *(self._name, source, self.owner, source),
+                *(self.name, source, self.owner, source),
             )
         return False
 

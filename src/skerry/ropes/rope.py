@@ -66,6 +66,12 @@ class Rope:
     def _spare(self) -> Floats | None:
         return self._binding.spare
 
+    def __repr__(self) -> str:
+        if not self.exists:
+            return f"<Rope {self.name}: does not exist now>"
+        status = "taut" if self.taut else "slack"
+        return f"<Rope {self.name}: {self.length:.4g} m, {status}{', end tied' if self.loaded else ''}>"
+
     # -------------------------------------------------------------------------------------------- state
 
     @property

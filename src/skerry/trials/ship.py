@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from skerry.core.errors import SkerryError
 from skerry.core.frames import quaternion_to_rpy, yaw_to_heading
+from skerry.parts.controller import CanHold
 from skerry.scenario import load_scenario
 from skerry.scenario.trials import TrialsConfig
 from skerry.scenario.vehicle import find_vehicle
@@ -84,7 +85,10 @@ class Ship:
         self._motions: list[Floats] = []
         self._helms: list[float] = []
         for name, setpoints in config.hold.items():
-            self._robot.controllers[name].hold(**setpoints)
+            controller = self._robot.controllers[name]
+            if not isinstance(controller, CanHold):
+                raise SkerryError(f"{vehicle}: `trials.hold` names {name!r}, which holds no setpoints")
+            controller.hold(**setpoints)
         self.begin_log()
 
     # -------------------------------------------------------------------------------------------- handling

@@ -32,6 +32,8 @@ from skerry.commands import (
 )
 from skerry.core.config import Config, Positive, Vector3
 from skerry.core.errors import SkerryError, UnknownName, did_you_mean
+from skerry.parts.acoustics import CanWrite
+from skerry.parts.controller import CanGoTo
 from skerry.parts.interface import Command
 from skerry.scenario.loading import shipped_scenarios
 from skerry.ui.page import MAX_SNAPSHOTS, Page
@@ -194,12 +196,13 @@ class WaypointRequest(PageRequest):
             raise SkerryError(f"{self.robot}: no controller {name!r} accepts waypoints; expected one of {able}")
         context.hub.release_keys(self.robot)
         x, y, z = self.position
-        if hasattr(robot.controllers[name], "go_to"):
+        controller = robot.controllers[name]
+        if isinstance(controller, CanGoTo):
             await context.put(CallController(self.robot, name, "go_to", {"position": (x, y, z)}))
             await context.put(GiveControl(self.robot, f"controller/{name}"))
             return
         arguments: dict[str, Any] = {"position": (x, y), "speed": self.speed}
-        if robot.vehicle.config.controllers[name].loops.depth is not None:
+        if controller.can_hold("speed", "depth"):
             arguments["depth"] = max(-z, 0.0)
         if self.tolerance is not None:
             arguments["tolerance"] = self.tolerance
@@ -235,7 +238,7 @@ class AcousticRequest(PageRequest):
 
     async def execute(self, context: RequestContext) -> None:
         parts = context.robot(self.robot).acoustics
-        if not hasattr(parts[self.transceiver], "write"):
+        if not isinstance(parts[self.transceiver], CanWrite):
             raise SkerryError(f"{self.robot}/{self.transceiver} cannot send text; only acoustic modems can")
         await context.put(SendPacket(self.robot, self.transceiver, self.text, self.to))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from skerry.core.frames import Pose, rpy_to_quaternion
 from skerry.core.geo import Projection
 from skerry.formats.mesh_files import read_mesh
 from skerry.formats.urdf import Shape
+from skerry.parts.acoustics import CanWrite
+from skerry.parts.controller import CanGoTo, CanReachGoal, Controller
 from skerry.sensors.camera import Camera
 from skerry.terrain.materials import find_material
 from skerry.ui.assets import Assets
@@ -248,13 +250,13 @@ def _robot(robot: Robot, numbers: dict[int, int], streams: Sequence[PageStream])
             for rope in [next((rope for rope, part in config.ropes.items() if part.winch == name), None)]
         ],
         "ropes": list(robot.ropes),
-        "transceivers": [name for name, part in robot.acoustics.items() if hasattr(part, "write")],
+        "transceivers": [name for name, part in robot.acoustics.items() if isinstance(part, CanWrite)],
     }
 
 
-def accepts_waypoints(controller: Any) -> bool:
+def accepts_waypoints(controller: Controller) -> TypeGuard[CanReachGoal | CanGoTo]:
     """Return whether a controller accepts a waypoint."""
-    return hasattr(controller, "goal") or hasattr(controller, "go_to")
+    return isinstance(controller, CanReachGoal | CanGoTo)
 
 
 def _key(name: str, key: KeyConfig) -> dict[str, Any]:

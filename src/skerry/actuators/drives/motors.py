@@ -123,21 +123,24 @@ class MotorActuator(Actuator):
         """Whether the limit switch at the upper end is closed."""
         return bool(self._sign * self._drive.memory[SWITCH] > 0)
 
-    def check(self, **value: float) -> None:
-        if list(value) == ["angle"]:
-            within("angle", value["angle"], self.angle_limits)
-        else:
-            self._checked(value)
-
     def _angle(self) -> float:
         """Return the position of the gear output, rad or m."""
         return self._drive.position.item(0)
 
-    def _apply(self, value: dict[str, float]) -> None:
+    @property
+    def keywords(self) -> tuple[str, ...]:
+        return ("power", "angle")
+
+    def _checked(self, value: dict[str, float]) -> dict[str, float]:
         if list(value) == ["angle"]:
-            self._go_to(within("angle", value["angle"], self.angle_limits))
+            return {"angle": within("angle", value["angle"], self.angle_limits)}
+        return super()._checked(value)
+
+    def _write(self, checked: dict[str, float]) -> None:
+        if "angle" in checked:
+            self._go_to(checked["angle"])
         else:
-            super()._apply(value)
+            super()._write(checked)
 
     def _go_to(self, angle: float) -> None:
         self._drive.memory[..., BY_ANGLE] = 1.0

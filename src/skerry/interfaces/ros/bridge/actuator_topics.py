@@ -12,7 +12,6 @@ from skerry.interfaces.ros.bridge.publishers import ChannelPublisher, FieldPath
 from skerry.interfaces.ros.bridge.thrusters import TYPE as THRUSTER
 from skerry.interfaces.ros.bridge.thrusters import thruster_feedback
 from skerry.interfaces.ros.messages.codec import Message
-from skerry.parts.actuator import Actuator
 from skerry.parts.state_channel import Read
 
 PERCENT: Final = "PercentStamped"
@@ -28,19 +27,19 @@ class ActuatorFeature(Feature):
         if row.command is not None:
             type_name = self._type(row.command.type)
             topic = robot.topic(part, row.command.topic, number)
-            self.bus.subscribe(topic, type_name, self._callback(robot.name, part, actuator, type_name, row.command))
+            keyword = row.command.keyword or actuator.keyword
+            self.bus.subscribe(topic, type_name, self._callback(robot.name, part, keyword, topic, type_name, row.command))
         if row.feedback is not None:
             self._add_feedback(robot, part, row.feedback, robot.topic(part, row.feedback.topic, number))
 
     def _callback(
-        self, robot: str, part: str, actuator: Actuator, type_name: str, row: CommandRow
+        self, robot: str, part: str, keyword: str, topic: str, type_name: str, row: CommandRow
     ) -> Callable[[Message], None]:
-        field, keyword = FieldPath(self.bus.codec, type_name, row.field), row.keyword or actuator.keyword
+        field = FieldPath(self.bus.codec, type_name, row.field)
 
         def on_command(message: Message) -> None:
             value = {keyword: row.scale * field.get(message)}
-            actuator.check(**value)
-            self.context.inbox.put(Actuate(robot, part, value))
+            self.context.send_command(topic, Actuate(robot, part, value))
 
         return on_command
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from skerry.commands import CallController
-from skerry.control.dead_reckoning import Estimate
+from skerry.control.dead_reckoning import DeadReckoningController, Estimate
 from skerry.core.errors import SkerryError
 from skerry.interfaces.ros.bridge.context import BridgeContext
 from skerry.interfaces.ros.bridge.feature import BridgedRobot, Feature
@@ -36,7 +36,10 @@ class DeadReckoningTopics:
     def __init__(
         self, context: BridgeContext, robot: Robot, part: str, rows: Iterable[EstimateRow], name: Callable[[str], str]
     ) -> None:
-        self._context, self._controller = context, robot.controllers[part]
+        controller = robot.controllers[part]
+        if not isinstance(controller, DeadReckoningController):
+            raise SkerryError(f"the profile gives {robot.name}/{part} `estimates`, but it makes no estimates")
+        self._context, self._controller = context, controller
         self._origin = context.world.scenario.robots[robot.name].pose.build().position
         self._odom, self._link = context.frames.add_estimate(robot.name, lambda: self._controller.estimate)
         context.startup_commands.append(CallController(robot.name, part, "engage", {}))

@@ -17,6 +17,7 @@ from skerry.interfaces.ros.bus.actions import ActionGoal, ActionServer, GoalStat
 from skerry.interfaces.ros.bus.bus import Topic
 from skerry.interfaces.ros.messages.codec import Message
 from skerry.interfaces.ros.messages.encoders import stamp
+from skerry.parts.controller import CanReachGoal
 from skerry.world import Robot
 from skerry.world.frame_tree import FrameTree
 
@@ -51,7 +52,10 @@ class GotoWaypoint:
 
     def __init__(self, context: BridgeContext, name: str, type_name: str, robot: Robot, controller: str) -> None:
         self._robot, self._name = robot, controller
-        self._controller = robot.controllers[controller]
+        autopilot = robot.controllers[controller]
+        if not isinstance(autopilot, CanReachGoal):
+            raise SkerryError(f"the profile gives {robot.name}/{controller} a `goto` action, but it accepts no goals")
+        self._controller = autopilot
         self._frames, self._inbox, self._codec = context.frames, context.inbox, context.bus.codec
         self._goal: ActionGoal | None = None
         self._has_begun = False  # whether the controller has received the goal

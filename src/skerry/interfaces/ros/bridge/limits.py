@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from math import radians
 
+from skerry.control.hold import HoldSettings
+from skerry.core.errors import SkerryError
 from skerry.interfaces.ros.bridge.feature import BridgedRobot, Feature
 
 
@@ -11,10 +13,12 @@ class LimitsFeature(Feature):
     """Sets the limits of a controller as parameters, with the names and units of the SMaRC AUV interface."""
 
     def add_controller(self, robot: BridgedRobot, part: str) -> None:
-        kind = robot.robot.vehicle.config.controllers[part].kind
-        if not robot.profile.controller(robot.vehicle, part, kind).limits:
+        config = robot.robot.vehicle.config.controllers[part]
+        if not robot.profile.controller(robot.vehicle, part, config.kind).limits:
             return
-        limits, namespace = robot.robot.controllers[part].config.limits, robot.topic(part, "")
+        if not isinstance(config, HoldSettings):
+            raise SkerryError(f"the profile publishes `limits` of {robot.name}/{part}, but it has no limits")
+        limits, namespace = config.limits, robot.topic(part, "")
         for name, value in (
             ("max_dive_depth", limits.depth),
             ("min_altitude", limits.altitude),

@@ -22,6 +22,7 @@ from skerry.interfaces.ros.bridge.context import BridgeContext
 from skerry.interfaces.ros.bridge.feature import BridgedRobot, Feature
 from skerry.interfaces.ros.bridge.publishers import FunctionPublisher
 from skerry.interfaces.ros.messages.codec import Message
+from skerry.parts.controller import CanHoldExternal
 from skerry.parts.interface import Command
 from skerry.world import Robot
 
@@ -75,19 +76,14 @@ class SetpointTopics:
 
     def __init__(self, context: BridgeContext, robot: Robot, part: str, namespace: str) -> None:
         self._context, self._robot, self._part = context, robot.name, part
-        self._controller: Any = robot.controllers[part]
+        controller = robot.controllers[part]
+        if not isinstance(controller, CanHoldExternal):
+            raise SkerryError(f"the profile gives {robot.name}/{part} `setpoints`, but it holds no external setpoints")
+        self._controller = controller
         self._published: dict[str, tuple[float, float]] = {}  # last repeated value of each target, and its time, s
         for target in TARGETS:
-            if self._can_control(target):
+            if controller.can_hold("speed", target.setpoint):  # some loops need a speed
                 self._add(target, namespace)
-
-    def _can_control(self, target: Target) -> bool:
-        """Return whether the autopilot has a loop for the target, given a speed if the loop needs one."""
-        try:
-            self._controller.config.check({"speed": 0.0, target.setpoint: 0.0})
-        except SkerryError:
-            return False
-        return True
 
     def _add(self, target: Target, namespace: str) -> None:
         context, bus = self._context, self._context.bus
