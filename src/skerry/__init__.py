@@ -3,19 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from skerry.core.dependencies import check_mujoco
-from skerry.core.errors import EngineError, FileError, PhysicsDiverged, SkerryError, UnknownName
+from skerry.core.errors import DependencyError, EngineError, FileError, PhysicsDiverged, SkerryError, UnknownName
 
 if TYPE_CHECKING:
-    from skerry.world import Batch, World
+    from skerry.core.frames import Pose, Twist
+    from skerry.parts.readings import Readings
+    from skerry.runner import Runner
+    from skerry.scenario import Scenario
+    from skerry.world import Batch, Robot, World
     from skerry.world.build import Source
     from skerry.world.python_forces import ForceFunction
 
 __version__ = version("skerry")
 check_mujoco()
+
+_LAZY = {
+    "Pose": "skerry.core.frames",
+    "Readings": "skerry.parts.readings",
+    "Robot": "skerry.world",
+    "Runner": "skerry.runner",
+    "Scenario": "skerry.scenario",
+    "Twist": "skerry.core.frames",
+    "World": "skerry.world",
+}
+"""Module of each class that is imported when it is first used, so that `import skerry` stays fast."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'skerry' has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(_LAZY[name]), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})
 
 
 def load(
@@ -68,11 +95,19 @@ def load_batch(
 
 
 __all__ = [
+    "DependencyError",
     "EngineError",
     "FileError",
     "PhysicsDiverged",
+    "Pose",
+    "Readings",
+    "Robot",
+    "Runner",
+    "Scenario",
     "SkerryError",
+    "Twist",
     "UnknownName",
+    "World",
     "__version__",
     "load",
     "load_batch",

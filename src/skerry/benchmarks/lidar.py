@@ -24,7 +24,7 @@ def measure() -> dict[str, float]:
     }
     with load_seabed({"lidar": lidar}, terrain=land, gravity=0.0) as world:
         mounted = world.robots["sam0"].sensors["lidar"]
-        assert len(mounted.reading.points) > 0
+        assert (reading := mounted.reading) is not None and len(reading.points) > 0
         best = float("inf")
         for _ in range(REPEATS):
             world.advance(0.1)

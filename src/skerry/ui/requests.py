@@ -33,11 +33,10 @@ from skerry.commands import (
 from skerry.core.config import Config, Positive, Vector3
 from skerry.core.errors import SkerryError, UnknownName, did_you_mean
 from skerry.parts.acoustics import CanWrite
-from skerry.parts.controller import CanGoTo
+from skerry.parts.controller import CanGoTo, CanReachGoal
 from skerry.parts.interface import Command
 from skerry.scenario.loading import shipped_scenarios
 from skerry.ui.page import MAX_SNAPSHOTS, Page
-from skerry.ui.scene import accepts_waypoints
 from skerry.world import Robot
 
 if TYPE_CHECKING:
@@ -188,15 +187,15 @@ class WaypointRequest(PageRequest):
 
     async def execute(self, context: RequestContext) -> None:
         robot = context.robot(self.robot)
-        able = [name for name, each in robot.controllers.items() if accepts_waypoints(each)]
+        able = {name: each for name, each in robot.controllers.items() if isinstance(each, CanGoTo | CanReachGoal)}
         name = self.controller or next(iter(able), None)
         if name is None:
             raise SkerryError(f"{self.robot}: no controller of this robot accepts waypoints")
         if name not in able:
-            raise SkerryError(f"{self.robot}: no controller {name!r} accepts waypoints; expected one of {able}")
+            raise SkerryError(f"{self.robot}: no controller {name!r} accepts waypoints; expected one of {[*able]}")
         context.hub.release_keys(self.robot)
         x, y, z = self.position
-        controller = robot.controllers[name]
+        controller = able[name]
         if isinstance(controller, CanGoTo):
             await context.put(CallController(self.robot, name, "go_to", {"position": (x, y, z)}))
             await context.put(GiveControl(self.robot, f"controller/{name}"))

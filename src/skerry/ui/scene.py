@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, TypeGuard
+from typing import Any, Final
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from skerry.core.geo import Projection
 from skerry.formats.mesh_files import read_mesh
 from skerry.formats.urdf import Shape
 from skerry.parts.acoustics import CanWrite
-from skerry.parts.controller import CanGoTo, CanReachGoal, Controller
+from skerry.parts.controller import CanGoTo, CanReachGoal
 from skerry.sensors.camera import Camera
 from skerry.terrain.materials import find_material
 from skerry.ui.assets import Assets
@@ -240,8 +240,8 @@ def _robot(robot: Robot, numbers: dict[int, int], streams: Sequence[PageStream])
         "actuators": [_actuator(robot, name) for name in robot.actuators],
         "sensors": [_sensor(robot, name, numbers, streams) for name in robot.sensors],
         "controllers": [
-            {"name": name, "kind": config.controllers[name].kind, "waypoints": accepts_waypoints(controller)}
-            for name, controller in robot.controllers.items()
+            {"name": name, "kind": config.controllers[name].kind, "waypoints": isinstance(part, CanGoTo | CanReachGoal)}
+            for name, part in robot.controllers.items()
         ],
         "winches": [
             {"name": name, "rope": rope, "low": actuator.limits[0], "high": actuator.limits[1]}
@@ -252,11 +252,6 @@ def _robot(robot: Robot, numbers: dict[int, int], streams: Sequence[PageStream])
         "ropes": list(robot.ropes),
         "transceivers": [name for name, part in robot.acoustics.items() if isinstance(part, CanWrite)],
     }
-
-
-def accepts_waypoints(controller: Controller) -> TypeGuard[CanReachGoal | CanGoTo]:
-    """Return whether a controller accepts a waypoint."""
-    return isinstance(controller, CanReachGoal | CanGoTo)
 
 
 def _key(name: str, key: KeyConfig) -> dict[str, Any]:

@@ -137,8 +137,8 @@ def _rope_lines(world: World) -> Lines:
         points = rope.points
         if len(points) > 1:
             ends.append(np.stack([points[:-1], points[1:]], axis=1))
-            tight = rope.tightness.any(axis=1)
-            colours.append(np.where(tight[:, None], TAUT_COLOUR, SLACK_COLOUR).astype(np.uint8))
+            tight = rope.tightness.any(axis=1, keepdims=True)
+            colours.append(np.where(tight, TAUT_COLOUR, SLACK_COLOUR).astype(np.uint8))
     return np.concatenate(ends), np.concatenate(colours)
 
 

@@ -64,6 +64,10 @@ class Batch:
     def __len__(self) -> int:
         return len(self.scenarios)
 
+    def __repr__(self) -> str:
+        failed = f", {len(self.failures)} failed" if self.failures else ""
+        return f"<Batch of {self.scenarios[0].name}: {len(self)} worlds, t = {self.time:g} s{failed}>"
+
     @property
     def time(self) -> float:
         """Simulated time of the worlds that have not failed, s."""

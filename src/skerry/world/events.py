@@ -14,7 +14,7 @@ from skerry.scenario.events import EventConfig
 from skerry.world.robot import BodyTree, Robot
 from skerry.world.ropes import move_tree
 
-Action = Callable[[], None]
+Action = Callable[[], object]
 
 
 class Events:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +18,25 @@ from skerry.physics.engine import Engine
 from skerry.physics.model import LinkHandle
 from skerry.scenario.vehicle import Vehicle
 
+if TYPE_CHECKING:
+    from skerry.parts.acoustics import AcousticPart
+    from skerry.parts.actuator import Actuator
+    from skerry.parts.controller import Controller
+    from skerry.parts.law import Law
+    from skerry.ropes.rope import Rope
+    from skerry.world.sampling.mounted_sensor import MountedSensor
 
-class Parts(dict[str, Any]):
+T = TypeVar("T")
+
+
+class Parts(dict[str, T], Generic[T]):
     """Parts by name. The error for an unknown name suggests the nearest one."""
 
-    def __init__(self, what: str, parts: Mapping[str, Any]) -> None:
+    def __init__(self, what: str, parts: Mapping[str, T]) -> None:
         super().__init__(parts)
         self._what = what
 
-    def __missing__(self, name: str) -> Any:
+    def __missing__(self, name: str) -> NoReturn:
         raise UnknownName(f"there is no {self._what} {name!r}; {did_you_mean(str(name), self)}")
 
 
@@ -37,11 +47,11 @@ class TreeBinding:
     engine: Engine
     world: int  # index of the world in the engine
     root: int  # index of the root body
-    links: Parts
-    joints: Parts
+    links: Parts[LinkHandle]
+    joints: Parts[int]  # the engine's number of each moving joint
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class BodyTree:
     """Tree of bodies in one world of an engine: a robot or an object.
 
@@ -49,7 +59,11 @@ class BodyTree:
     """
 
     name: str
-    binding: TreeBinding = field(repr=False)
+    binding: TreeBinding
+
+    def __repr__(self) -> str:
+        x, y, z = self.position
+        return f"<{type(self).__name__} {self.name}: at ({x:.2f}, {y:.2f}, {z:.2f}) m>"
 
     def bind(self, binding: TreeBinding) -> None:
         """Continue in the engine of a rebuilt world."""
@@ -71,7 +85,7 @@ class BodyTree:
         return self.binding.root
 
     @property
-    def links(self) -> Parts:
+    def links(self) -> Parts[LinkHandle]:
         """Links by name."""
         return self.binding.links
 
@@ -94,42 +108,45 @@ class BodyTree:
 
     def link_position(self, link: str) -> NDArray[np.float64]:
         """Return the position of the origin of a link in the world, (3,), m."""
-        handle: LinkHandle = self.links[link]
+        handle = self.links[link]
         row = self.engine.motion(self.world, handle.body)
         return row[:3] + rotate(row[3:7], handle.offset.position)
 
     def link_pose(self, link: str) -> Pose:
         """Return the pose of a link in the world."""
-        handle: LinkHandle = self.links[link]
+        handle = self.links[link]
         return _pose(self.engine.motion(self.world, handle.body)) @ handle.offset
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Object(BodyTree):
     """Object of the world that is not a robot."""
 
-    forces: Parts = field(default_factory=lambda: Parts("force", {}), repr=False)
+    forces: Parts[Law] = field(default_factory=lambda: Parts("force", {}))
 
     def move(self, pose: Pose) -> None:
         """Move the object to a pose, at rest; raise an error if it is static."""
         self.engine.set_pose(self.world, self.root, pose)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Robot(BodyTree):
     """Robot with its parts by name."""
 
-    forces: Parts = field(repr=False)
-    actuators: Parts = field(repr=False)
-    sensors: Parts = field(repr=False)
-    controllers: Parts = field(repr=False)
-    ropes: Parts = field(repr=False)
-    acoustics: Parts = field(repr=False)
-    keyboard: Keyboard = field(repr=False)
-    vehicle: Vehicle = field(repr=False)
+    forces: Parts[Law]
+    actuators: Parts[Actuator]
+    sensors: Parts[MountedSensor[Any]]
+    controllers: Parts[Controller]
+    ropes: Parts[Rope]
+    acoustics: Parts[AcousticPart]
+    keyboard: Keyboard
+    vehicle: Vehicle
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}, vehicle {self.vehicle.robot.name}, control {self.control or 'none'}>"
 
     @property
-    def joints(self) -> Parts:
+    def joints(self) -> Parts[int]:
         """Moving joints by name."""
         return self.binding.joints
 

@@ -21,7 +21,7 @@ from skerry.world.changes import Change, apply_changes
 from skerry.world.core import WorldCore
 from skerry.world.events import Events
 from skerry.world.mounted_controller import MountedController, run_controllers
-from skerry.world.robot import Parts
+from skerry.world.robot import BodyTree, Parts
 from skerry.world.ropes import move_tree
 from skerry.world.sampling.mounted_sensor import MountedSensor
 from skerry.world.sampling.recorded import Recorded, recording
@@ -316,7 +316,7 @@ class World:
     def _check_positions(self) -> None:
         """Raise an error if a robot or moving object is outside the grid of a current or wind."""
         moving = [name for name, config in self.scenario.objects.items() if config.motion == "dynamic"]
-        trees = {f"the robot {name!r}": robot for name, robot in self.robots.items()}
+        trees: dict[str, BodyTree] = {f"the robot {name!r}": robot for name, robot in self.robots.items()}
         trees |= {f"the object {name!r}": self.objects[name] for name in moving}
         if trees:
             positions = [tree.pose.position for tree in trees.values()]

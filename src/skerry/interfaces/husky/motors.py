@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import degrees, radians
+from typing import TypeGuard
 
 from skerry.actuators.drives.motors import MotorActuator
 from skerry.actuators.wheel_motor import WheelMotorActuator
@@ -82,11 +83,12 @@ def find_motors(robot: Robot, profile: RoverProfile) -> dict[str, Motor]:
     """Return the motors of a profile whose actuators a robot has, by their names in the protocol."""
     found: dict[str, Motor] = {}
     for name, row in profile.motors.items():
-        parts = {part: robot.actuators[part] for part in row.actuators if part in robot.actuators}
-        if len(parts) == len(row.actuators) and all(_is_motor(part) for part in parts.values()):
+        given = ((part, robot.actuators.get(part)) for part in row.actuators)
+        parts = {part: actuator for part, actuator in given if _is_motor(actuator)}
+        if len(parts) == len(row.actuators):
             found[name] = Motor(name, robot.name, parts, row, profile.positions_of_shafts)
     return found
 
 
-def _is_motor(part: object) -> bool:
+def _is_motor(part: object) -> TypeGuard[Part]:
     return isinstance(part, MotorActuator) or (isinstance(part, WheelMotorActuator) and part.keyword == "power")
