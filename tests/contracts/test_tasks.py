@@ -46,6 +46,23 @@ def test_it_passes_the_checker_of_gymnasium(task: Task) -> None:
     environment.close()
 
 
+@pytest.mark.parametrize("task", TASKS, ids=name_of)
+def test_dictionary_observations_pass_the_checker_and_equal_the_flat_ones(task: Task) -> None:
+    flat, entries = Environment(task), Environment(task, dict_observations=True)
+    check_env(entries, skip_render_check=True)
+    assert list(entries.observation_space.spaces) == sorted(task.observations)
+    expected, _ = flat.reset(seed=4)
+    observation, _ = entries.reset(seed=4)
+    for action in actions_of(task, STEPS):
+        assert np.concatenate([observation[name] for name in task.observations]).tobytes() == expected.tobytes()
+        assert all(len(observation[name]) == len(parts) for name, parts in task.observations.items())
+        expected, reward, *_ = flat.step(action)
+        observation, dict_reward, *_ = entries.step(action)
+        assert dict_reward == reward
+    flat.close()
+    entries.close()
+
+
 @pytest.mark.parametrize("observation", ["truth", "sensors"])
 @pytest.mark.parametrize("task", TASKS, ids=name_of)
 def test_the_same_seed_gives_the_same_episode_and_another_another(task: Task, observation: str) -> None:

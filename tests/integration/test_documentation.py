@@ -218,6 +218,7 @@ EXAMPLES = [
             "lidar",
             "okon",
             "page",
+            "python",
             "rays",
             "recording",
             "ropes",

@@ -219,6 +219,32 @@ def test_with_same_step_the_last_observation_is_in_info(make: Any) -> None:
     assert infos["final_info"]["is_success"].shape == (2,)
 
 
+def test_dictionary_observations_of_a_vector_have_one_row_per_world(make: Any) -> None:
+    settings = {"max_episode_steps": 2, "threads": 1, "autoreset_mode": AutoresetMode.SAME_STEP}
+    flat = make(VectorEnvironment, "SamDepth", 3, **settings)
+    entries = make(VectorEnvironment, "SamDepth", 3, dict_observations=True, **settings)
+    expected, (observations, _) = flat.reset(seed=1)[0], entries.reset(seed=1)
+    assert observations in entries.observation_space
+    for _ in range(2):
+        assert (
+            np.concatenate([observations[name] for name in SAM_DEPTH.observations], 1).tobytes() == expected.tobytes()
+        )
+        expected, _, _, _, flat_infos = flat.step(np.zeros((3, 4), np.float32))
+        observations, _, _, truncated, infos = entries.step(np.zeros((3, 4), np.float32))
+        assert observations in entries.observation_space
+    assert truncated.all()
+    for world in range(3):
+        last = infos["final_obs"][world]
+        assert last in entries.single_observation_space
+        assert (np.concatenate([last[name] for name in SAM_DEPTH.observations]) == flat_infos["final_obs"][world]).all()
+
+
+def test_several_robots_can_have_dictionary_observations(make: Any) -> None:
+    fleet = make(ParallelEnvironment, "SamDepth", 2, dict_observations=True)
+    observations, _ = fleet.reset(seed=1)
+    assert all(observations[name] in fleet.observation_space(name) for name in fleet.agents)
+
+
 def test_without_autoreset_a_step_after_the_end_is_refused(make: Any) -> None:
     vector = make(
         VectorEnvironment, "SamDepth", 1, max_episode_steps=1, threads=1, autoreset_mode=AutoresetMode.DISABLED

@@ -40,7 +40,7 @@ def test_it_is_idle_until_it_has_setpoints(world, sam, autopilot) -> None:
     world.advance(1.0)
     assert autopilot.idle
     assert (wanted(sam), sam.control) == (before, None)
-    assert not any(sam.sensors[name].is_active for name in SENSORS)
+    assert all(sam.sensors[name].has_new_data for name in SENSORS)  # it has read none of them
 
 
 def test_it_commands_only_what_its_setpoints_need(world, sam, autopilot) -> None:
@@ -125,7 +125,7 @@ def test_it_uses_the_true_state_if_no_sensor_is_named() -> None:
         world.advance(60.0)
         assert sam.pose.position[2] == pytest.approx(-5.0, abs=0.2)
         assert sam.twist.linear[0] == pytest.approx(0.5, abs=0.05)
-        assert not any(sam.sensors[name].is_active for name in SENSORS)
+        assert all(sam.sensors[name].has_new_data for name in SENSORS)  # it has read none of them
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,16 @@ def test_it_returns_the_data_of_the_vector_environment() -> None:
     vector.close()
 
 
+def test_dictionary_observations_suit_a_policy_with_several_inputs() -> None:
+    from stable_baselines3 import PPO
+
+    worlds = StableBaselinesEnvironment("SamDepth", 2, steps=20, max_episode_steps=10, dict_observations=True)
+    model = PPO("MultiInputPolicy", worlds, n_steps=16, batch_size=32, n_epochs=1, device="cpu")
+    model.learn(32)
+    assert model.predict(worlds.reset())[0].shape == (2, 4)
+    worlds.close()
+
+
 def test_a_truncated_episode_reports_its_last_observation_and_is_reset() -> None:
     worlds = StableBaselinesEnvironment("SamDepth", 2, max_episode_steps=3)
     worlds.seed(5)

@@ -13,17 +13,16 @@ from numpy.typing import NDArray
 from skerry.core.errors import SkerryError
 from skerry.gym.distributions import Distribution
 from skerry.gym.episodes import Episodes, Observation
-from skerry.gym.step_buffers import MAX_OBSERVATION
+from skerry.gym.observation_format import ObservationFormat
 from skerry.gym.task import Task
 from skerry.gym.tasks import find_task
 
 MAX_SEED = 2**31 - 1
 
 
-def spaces_of(task: Task) -> tuple[Any, Any]:
-    """Return the observation space and the action space of a task."""
-    observed = spaces.Box(-MAX_OBSERVATION, MAX_OBSERVATION, (len(task.observations),), np.float32)
-    return observed, spaces.Box(-1.0, 1.0, (len(task.commands),), np.float32)
+def action_space_of(task: Task) -> Any:
+    """Return the action space of a task."""
+    return spaces.Box(-1.0, 1.0, (len(task.commands),), np.float32)
 
 
 def check_render_mode(render_mode: str | None) -> None:
@@ -32,7 +31,7 @@ def check_render_mode(render_mode: str | None) -> None:
         raise SkerryError(f"render_mode={render_mode!r} is not supported; use 'rgb_array' or None")
 
 
-class Environment(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
+class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
     """Environment of a task; `gymnasium.make("skerry/SamDepth-v0")` also truncates episodes after the task's time."""
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 25}  # noqa: RUF012
@@ -42,6 +41,7 @@ class Environment(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
         task: Task | str,
         *,
         observation: Observation = "truth",
+        dict_observations: bool = False,
         randomise: Mapping[str, Distribution] | None = None,
         overrides: Mapping[str, Any] | None = None,
         steps: int | None = None,
@@ -53,6 +53,8 @@ class Environment(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
         Args:
             task: Task or name of a shipped task.
             observation: "truth" or "sensors"; see `Episodes`.
+            dict_observations: Whether an observation is a dictionary with an array for each entry of
+                `task.observations`; otherwise it is one array.
             randomise: Distributions by scenario path, merged into those of the task.
             overrides: Scenario overrides, merged into the task's scenario.
             steps: Physics steps per control step; the task's own value by default.
@@ -72,30 +74,30 @@ class Environment(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
             render=render_mode is not None,
             whole_worlds=whole_worlds,
         )
-        self.observation_space, self.action_space = spaces_of(self.task)
+        self._format = ObservationFormat(self.task, dict_observations)
+        self.observation_space, self.action_space = self._format.space, action_space_of(self.task)
         self._outcome = self.episodes.buffers.outcomes[0]
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start a new episode; `info` holds the random values drawn for it."""
         super().reset(seed=seed)
         observations = self.episodes.new_observations()
         drawn = self.episodes.reset({0: int(self.np_random.integers(MAX_SEED))}, observations)
-        return observations[0], drawn[0]
+        return self._format.format(observations[0]), drawn[0]
 
-    def step(self, action: NDArray[np.float32]) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+    def step(self, action: NDArray[np.float32]) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Apply an action for one control step."""
         episodes = self.episodes
         observations = episodes.new_observations()
         errors = episodes.step(np.asarray(action)[None], observations)
+        observation = self._format.format(observations[0])
         reward, terminated, success = self._outcome.tolist()
         if not (terminated or errors):
-            return observations[0], reward, False, False, {}
+            return observation, reward, False, False, {}
         info: dict[str, Any] = {"is_success": bool(success)}
         if errors:
             info["failure"] = str(errors[0])
-        return observations[0], reward, bool(terminated), bool(errors), info
+        return observation, reward, bool(terminated), bool(errors), info
 
     def render(self) -> NDArray[np.uint8] | None:
         """Return an image of the ray-traced camera that follows the robot, (height, width, 3)."""

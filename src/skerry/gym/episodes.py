@@ -86,7 +86,7 @@ class Episodes:
         else:
             mirror.close()
             self.backend = WorldBackend(task, source, self.agents, self.buffers, worlds, self.steps, threads)
-        self._count = len(task.observations)
+        self._count = task.observation_size
         self._actions = len(task.commands)
 
     @property

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from skerry.core.errors import DependencyError, SkerryError
 from skerry.gym.distributions import Distribution
-from skerry.gym.environment import MAX_SEED, check_render_mode, spaces_of
+from skerry.gym.environment import MAX_SEED, action_space_of, check_render_mode
 from skerry.gym.episodes import Episodes, Observation
+from skerry.gym.observation_format import ObservationFormat
 from skerry.gym.task import REWARD, SUCCESS, TERMINATED, Task
 from skerry.gym.tasks import find_task
 from skerry.scenario import load_scenario
@@ -24,8 +25,6 @@ try:
     from pettingzoo import ParallelEnv
 except ImportError as error:
     raise DependencyError("skerry.gym.parallel needs PettingZoo; run `pip install 'skerry[pettingzoo]'`") from error
-
-Observations = dict[str, NDArray[np.float32]]
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ def fleet(
     return replace(task, scenario=scenario, randomise=distributions), agents
 
 
-class ParallelEnvironment(ParallelEnv[str, NDArray[np.float32], NDArray[np.float32]]):  # type: ignore[misc]
+class ParallelEnvironment(ParallelEnv[str, Any, NDArray[np.float32]]):  # type: ignore[misc]
     """Environment with the robots `sam_0`, `sam_1`, …, `spacing` metres apart to the north, each with the same task."""
 
     metadata: dict[str, Any] = {"name": "skerry", "render_modes": ["rgb_array"], "render_fps": 25}  # noqa: RUF012
@@ -73,6 +72,7 @@ class ParallelEnvironment(ParallelEnv[str, NDArray[np.float32], NDArray[np.float
         *,
         spacing: float = 10.0,
         observation: Observation = "truth",
+        dict_observations: bool = False,
         randomise: Mapping[str, Distribution] | None = None,
         overrides: Mapping[str, Any] | None = None,
         steps: int | None = None,
@@ -98,22 +98,23 @@ class ParallelEnvironment(ParallelEnv[str, NDArray[np.float32], NDArray[np.float
         self.possible_agents = list(agents)
         self.agents: list[str] = []
         self._rows = {name: row for row, name in enumerate(agents)}
-        self._spaces = {name: spaces_of(task) for name in agents}
+        self._formats = {name: ObservationFormat(task, dict_observations) for name in agents}
+        self._action_spaces = {name: action_space_of(task) for name in agents}
         self._generator = seeding.np_random()[0]
         self._actions = np.zeros((robots, len(task.commands)), np.float32)
         self._length = 0
 
     def observation_space(self, agent: str) -> Any:
         """Return the observation space of a robot."""
-        return self._spaces[agent][0]
+        return self._formats[agent].space
 
     def action_space(self, agent: str) -> Any:
         """Return the action space of a robot."""
-        return self._spaces[agent][1]
+        return self._action_spaces[agent]
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Observations, dict[str, dict[str, Any]]]:
+    ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         """Start a new episode for all robots."""
         if seed is not None:
             self._generator = seeding.np_random(seed)[0]
@@ -122,12 +123,12 @@ class ParallelEnvironment(ParallelEnv[str, NDArray[np.float32], NDArray[np.float
         self.agents = list(self.possible_agents)
         self._actions[:] = 0.0
         self._length = 0
-        observed = {name: observations[row] for name, row in self._rows.items()}
+        observed = {name: self._formats[name].format(observations[row]) for name, row in self._rows.items()}
         return observed, {name: dict(drawn) for name in self.agents}
 
     def step(
         self, actions: Mapping[str, NDArray[np.float32]]
-    ) -> tuple[Observations, dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
+    ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
         """Apply actions for one control step; a robot whose episode has ended keeps its last command."""
         for name, action in actions.items():
             self._actions[self._rows[name]] = action
@@ -141,7 +142,7 @@ class ParallelEnvironment(ParallelEnv[str, NDArray[np.float32], NDArray[np.float
         rewards = {name: float(outcomes[row, REWARD]) for name, row in rows.items()}
         infos = {name: {"is_success": bool(outcomes[row, SUCCESS])} for name, row in rows.items()}
         self.agents = [] if truncated else [name for name in acting if not terminated[name]]
-        observed = {name: observations[row] for name, row in rows.items()}
+        observed = {name: self._formats[name].format(observations[row]) for name, row in rows.items()}
         return observed, rewards, terminated, dict.fromkeys(acting, truncated), infos
 
     def render(self) -> NDArray[np.uint8] | None:

@@ -30,7 +30,7 @@ class StableBaselinesEnvironment(VecEnv):  # type: ignore[misc]
         super().__init__(num_envs, self.vector.single_observation_space, self.vector.single_action_space)
         self.render_mode = self.vector.render_mode
 
-    def reset(self) -> NDArray[np.float32]:
+    def reset(self) -> Any:
         """Start new episodes with the seeds set by `seed`."""
         seeds = list(self._seeds) if any(seed is not None for seed in self._seeds) else None
         observations, _ = self.vector.reset(seed=seeds)
@@ -41,7 +41,7 @@ class StableBaselinesEnvironment(VecEnv):  # type: ignore[misc]
         """Store the actions of the next step."""
         self._actions = actions
 
-    def step_wait(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+    def step_wait(self) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Execute the step with the stored actions."""
         assert self._actions is not None
         observations, rewards, terminated, truncated, infos = self.vector.step(self._actions)

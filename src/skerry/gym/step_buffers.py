@@ -171,7 +171,7 @@ class StepBuffers:
         self.actions = np.zeros((rows, 2 * len(task.commands)))
         self.memories = np.zeros((rows, max(task.memory, 1)))
         self.outcomes = np.zeros((rows, OUTCOME))
-        self._scratch = np.zeros(len(task.observations))
+        self._scratch = np.zeros(task.observation_size)
         self._table = np.zeros(EVALUATION_FIELDS, np.int64)
         self._table[REWARD_FUNCTION], self._table[OBSERVE] = task.reward.address, task.observe.address
         self._table[BEFORE], self._table[CURRENT] = self.before.ctypes.data, self.now.ctypes.data

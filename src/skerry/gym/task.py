@@ -98,7 +98,7 @@ class Task:
     scenario: Mapping[str, Any]
     robot: str
     commands: tuple[ActionCommand, ...]
-    observations: tuple[str, ...]  # description of each element
+    observations: Mapping[str, tuple[str, ...]]  # description of each element, by entry
     observe: Any
     reward: Any
     seconds: float  # duration of an episode, after which it is truncated
@@ -126,6 +126,11 @@ class Task:
         """Control steps of a full episode."""
         step = Fraction(str(self.scenario.get("step", Scenario.model_fields["step"].default)))
         return round(self.seconds / float(self.steps * step))
+
+    @property
+    def observation_size(self) -> int:
+        """Number of elements of an observation."""
+        return sum(map(len, self.observations.values()))
 
     @property
     def features(self) -> int:

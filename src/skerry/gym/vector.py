@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from skerry.core.errors import SkerryError
 from skerry.gym.distributions import Distribution
-from skerry.gym.environment import MAX_SEED, check_render_mode, spaces_of
+from skerry.gym.environment import MAX_SEED, action_space_of, check_render_mode
 from skerry.gym.episodes import Episodes, Observation
+from skerry.gym.observation_format import ObservationFormat
 from skerry.gym.task import REWARD, Task
 from skerry.gym.tasks import find_task
 
@@ -22,7 +23,7 @@ Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
 
 
-class VectorEnvironment(VectorEnv[Floats, Floats, NDArray[Any]]):
+class VectorEnvironment(VectorEnv[Any, Floats, NDArray[Any]]):
     """Vector environment; world i is bit-equal to the single environment with seed + i, in every episode."""
 
     def __init__(
@@ -31,6 +32,7 @@ class VectorEnvironment(VectorEnv[Floats, Floats, NDArray[Any]]):
         num_envs: int = 1,
         *,
         observation: Observation = "truth",
+        dict_observations: bool = False,
         randomise: Mapping[str, Distribution] | None = None,
         overrides: Mapping[str, Any] | None = None,
         steps: int | None = None,
@@ -66,7 +68,8 @@ class VectorEnvironment(VectorEnv[Floats, Floats, NDArray[Any]]):
             whole_worlds=whole_worlds,
         )
         self.max_episode_steps = max_episode_steps or round(self.task.seconds / self.episodes.step_seconds)
-        self.single_observation_space, self.single_action_space = spaces_of(self.task)
+        self._format = ObservationFormat(self.task, dict_observations)
+        self.single_observation_space, self.single_action_space = self._format.space, action_space_of(self.task)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._generators = [seeding.np_random()[0] for _ in range(num_envs)]
@@ -77,7 +80,7 @@ class VectorEnvironment(VectorEnv[Floats, Floats, NDArray[Any]]):
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Floats, dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any]]:
         """Start new episodes in all worlds, or in those of `options["reset_mask"]`."""
         seeds: list[int | None]
         if isinstance(seed, int | np.integer):
@@ -99,9 +102,9 @@ class VectorEnvironment(VectorEnv[Floats, Floats, NDArray[Any]]):
         if len(chosen) < self.num_envs:
             self.episodes.buffers.observe(self._all, observations)
         infos = self._begin(chosen, observations)
-        return observations, infos
+        return self._format.format(observations), infos
 
-    def step(self, actions: Floats) -> tuple[Floats, NDArray[np.float64], Bools, Bools, dict[str, Any]]:
+    def step(self, actions: Floats) -> tuple[Any, NDArray[np.float64], Bools, Bools, dict[str, Any]]:
         """Apply actions for one control step in all worlds; ended episodes are reset according to `autoreset_mode`."""
         buffers, observations = self.episodes.buffers, self.episodes.new_observations()
         resting = self._ended if self._some_ended else None  # worlds that are reset in this step
@@ -126,7 +129,7 @@ class VectorEnvironment(VectorEnv[Floats, Floats, NDArray[Any]]):
         self._some_ended = bool(self._ended.any())
         if self._some_ended:
             infos = self._finish(observations, infos, errors)
-        return observations, rewards, terminated, truncated, infos
+        return self._format.format(observations), rewards, terminated, truncated, infos
 
     def _begin(self, worlds: NDArray[np.int64], observations: Floats) -> dict[str, Any]:
         seeds = {world: int(self._generators[world].integers(MAX_SEED)) for world in worlds.tolist()}
@@ -148,7 +151,7 @@ class VectorEnvironment(VectorEnv[Floats, Floats, NDArray[Any]]):
             if world in errors:
                 info["failure"] = str(errors[world])
             if self.autoreset_mode is AutoresetMode.SAME_STEP:
-                info = {"final_obs": observations[world].copy(), "final_info": info}
+                info = {"final_obs": self._format.format(observations[world].copy()), "final_info": info}
             infos = self._add_info(infos, info, world)
         if self.autoreset_mode is AutoresetMode.SAME_STEP:
             infos |= self._begin(ended, observations)

@@ -6,11 +6,11 @@ import base64
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from math import inf, isinf
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from skerry import __version__
 from skerry.core.errors import Fault, FileError, SkerryError, UnknownName, did_you_mean
 from skerry.formats.urdf import Inertial, Mimic, Shape, UrdfJoint, UrdfLink, UrdfRobot
 from skerry.formats.yaml_documents import dump_document
@@ -58,7 +58,7 @@ def export_vehicle(vehicle: str) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
-        "written_by": f"Skerry {__version__}",
+        "written_by": f"Skerry {version('skerry')}",
         "name": home.name,
         "conventions": {
             "units": "m, kg, s, rad; names that end in _deg are degrees",

@@ -92,13 +92,13 @@ TASK = Task(
     },
     robot="drone",
     commands=tuple(ActionCommand(name, low=1128, high=3128) for name in PROPELLERS),  # hovers at 2128 rpm
-    observations=(
-        *(f"distance to the target, {axis}, m" for axis in ("ahead", "left", "up")),
-        *(f"velocity that it lacks, {axis}, m/s" for axis in ("ahead", "left", "up")),
-        *(f"the world's up, {axis}" for axis in ("ahead", "left", "up")),
-        *(f"rate of {axis}, rad/s" for axis in ("roll", "pitch", "yaw")),
-        *(f"action {k}" for k in range(ACTIONS)),
-    ),
+    observations={
+        "position_error": tuple(f"distance to the target, {axis}, m" for axis in ("ahead", "left", "up")),
+        "velocity_error": tuple(f"velocity that it lacks, {axis}, m/s" for axis in ("ahead", "left", "up")),
+        "up": tuple(f"the world's up, {axis}" for axis in ("ahead", "left", "up")),
+        "rates": tuple(f"rate of {axis}, rad/s" for axis in ("roll", "pitch", "yaw")),
+        "action": tuple(f"action {k}" for k in range(ACTIONS)),
+    },
     observe=compute_observation,
     reward=compute_reward,
     seconds=20.0,

@@ -28,7 +28,9 @@ class ActuatorFeature(Feature):
             type_name = self._type(row.command.type)
             topic = robot.topic(part, row.command.topic, number)
             keyword = row.command.keyword or actuator.keyword
-            self.bus.subscribe(topic, type_name, self._callback(robot.name, part, keyword, topic, type_name, row.command))
+            self.bus.subscribe(
+                topic, type_name, self._callback(robot.name, part, keyword, topic, type_name, row.command)
+            )
         if row.feedback is not None:
             self._add_feedback(robot, part, row.feedback, robot.topic(part, row.feedback.topic, number))
 
