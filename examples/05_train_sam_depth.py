@@ -51,12 +51,12 @@ class Curve(BaseCallback):
 def evaluate(model: PPO) -> tuple[float, float]:
     """Return the mean return and the success rate."""
     worlds = VectorEnvironment(TASK, EPISODES, steps=STEPS)
-    observed, _ = worlds.reset(seed=1_000_000)
+    observations, _ = worlds.reset(seed=1_000_000)
     returns, going = np.zeros(EPISODES), np.ones(EPISODES, bool)
     success = np.zeros(EPISODES, bool)
     while going.any():
-        actions, _ = model.predict(observed, deterministic=True)
-        observed, rewards, terminated, truncated, infos = worlds.step(actions)
+        actions, _ = model.predict(observations, deterministic=True)
+        observations, rewards, terminated, truncated, infos = worlds.step(actions)
         returns += rewards * going
         if "is_success" in infos:
             success |= infos["is_success"] & going & truncated

@@ -396,6 +396,7 @@ def test_power_turns_wheels_and_holds_without_being_repeated(world: World) -> No
     assert world.robots["rover"].joint_velocity("frontLeftWheelAxle") == pytest.approx(
         8.0, rel=0.01
     )  # half of 16 rad/s
+    assert {actuator.owner for actuator in world.robots["rover"].actuators.values()} == {None, "external"}
 
 
 @pytest.mark.parametrize(

@@ -208,6 +208,7 @@ def test_set_mtr_sets_thrusters_and_has_no_answer(client: FakeClient) -> None:
     assert client.send(0xA0, b'{"FL":0.1,"FR":-1.0,"ML":0.1,"MR":0.0,"B":0.008}') == []
     setpoints = {name: client.okon.actuators[name].setpoint for name in THRUSTERS}
     assert setpoints == pytest.approx({"FL": 0.1, "FR": -1.0, "ML": 0.1, "MR": 0.0, "B": 0.008})
+    assert {client.okon.actuators[name].owner for name in THRUSTERS} == {"external"}
 
 
 def test_a_key_that_set_mtr_lacks_keeps_its_value_and_throttles_are_limited(client: FakeClient) -> None:

@@ -173,6 +173,11 @@ def test_a_winch_follows_length_and_speed_within_its_limits() -> None:
             winch.command(rpm=5)
         with pytest.raises(SkerryError, match="length"):
             winch.command(length=float("nan"))
+        with pytest.raises(SkerryError, match="speed"):
+            winch.command(length=5.0, speed=float("nan"))  # either all of a command is used, or nothing
+        assert winch.setpoint == 0.1
+        with pytest.raises(SkerryError, match="`length=` or `speed=` or `release=`, not by spd; did you mean 'speed'"):
+            winch.command(spd=1.0)
         winch.reset()
         assert winch.setpoint == 2.0
 
