@@ -106,8 +106,7 @@ class Navigation:
             return _finite(float(position[2]) - float(self._truth.terrain.height(position[:2])))
         if (reading := self._reading(self._config.altitude)) is None:
             return None
-        found = reading.range if hasattr(reading, "range") else self._number(reading, "altitude")
-        return None if found is None else _finite(found)
+        return _finite(reading.range if hasattr(reading, "range") else self._number(reading, "altitude"))
 
     def speed(self) -> float | None:
         """Return the forward speed, m/s; None if a DVL has no lock."""
