@@ -10,7 +10,6 @@ from pathlib import Path
 import skerry
 from skerry.interfaces.ros import Ros
 from skerry.interfaces.ros.bridge.node import RosInterface
-from skerry.interfaces.ros.bridge.publishers import ReadingPublisher
 from skerry.interfaces.ros.bus.bus import SubscriberQueue
 from skerry.runner import Runner
 from skerry.scenario.vehicle import shipped_vehicles
@@ -84,10 +83,10 @@ def tables(vehicle: str, profile: str) -> str:
             runner.run(0.2)
             frames |= {lazy.topic.name: _frame(lazy.message) for lazy in queue.drain(0)}
         rates = {item.topic.name: item.rate.frequency for item in [*ros.schedule.timed, *ros.schedule.interval]}
-        for publishers in ros.schedule.sensors.values():
+        for (robot, sensor), publishers in ros.schedule.sensors.items():
+            own_frequency = runner.world.robots[robot].vehicle.config.sensors[sensor].frequency
             for publisher in publishers:
-                if isinstance(publisher, ReadingPublisher):
-                    rates[publisher.topic.name] = publisher.frequency
+                rates[publisher.topic.name] = own_frequency if publisher.rate is None else publisher.rate.frequency
         own = f"/{vehicle}/"
         lines = ["| topic | type | Hz | frame |", "|---|---|---|---|"]
         for name, topic in sorted(ros.bus.topics.items()):

@@ -17,6 +17,7 @@ from skerry.interfaces.ros.bus.bus import SubscriberQueue
 from skerry.interfaces.ros.messages.encoders import registered_types
 from skerry.interfaces.ros.messages.types import full_name
 from skerry.parts.actuator import ACTUATORS
+from skerry.parts.readings import Readings
 from skerry.parts.sensor import SENSORS
 from skerry.runner import Runner
 from skerry.scenario.vehicle import shipped_vehicles
@@ -393,7 +394,9 @@ def test_every_vehicle_speaks_and_sam_every_profile(profile: str, vehicle: str) 
     for (_, sensor), publishers in graph.ros.schedule.sensors.items():
         reading = graph.world.robots["it"].sensors[sensor].reading if publishers[0].topic.name in small else None
         for publisher in publishers:
-            if reading is not None and publisher.encode_reading(reading, 0.0) is not None:
+            if reading is None:
+                continue
+            if publisher.encoder.encode(Readings.of(type(reading), [reading]), np.zeros(1)).message(0) is not None:
                 assert found.get(publisher.topic.name, True), f"{publisher.topic.name} published nothing"
     tree = {item.child for item in graph.ros.frames.transforms()}
     for name, messages in found.items():
@@ -426,7 +429,7 @@ def test_a_profile_of_ones_own_is_laid_over_another(tmp_path: Path) -> None:
         ("kinds: {sensors: {imu: [{topic: a, type: nothing/Imu}]}}", "cannot be published as"),
         (
             "kinds: {sensors: {pressure: [{topic: a, type: std_msgs/Float32, value: pressur}]}}",
-            "no value 'pressur'; did you mean 'pressure'",
+            "no field 'pressur'; did you mean 'pressure'",
         ),
         ("kindes: {}", "kindes"),
         (

@@ -69,7 +69,11 @@ def test_messages_are_packed_and_unpacked() -> None:
     packed = EncodedBatch.from_messages(messages)
     assert packed.data.tobytes() == b"onethree"
     assert packed.messages() == messages
-    assert packed.masked(np.array([False, True, True, True])).messages() == [None, None, b"three", None]
-    others = EncodedBatch.from_messages([b"1", b"2", None, None])
-    assert packed.filled_from(others).messages() == [b"one", b"2", b"three", None]
-    assert others.filled_from(packed).messages() == [b"1", b"2", b"three", None]
+    assert [packed.message(row) for row in range(4)] == messages
+    others = EncodedBatch.from_messages([b"1", None, b"2"])
+    assert EncodedBatch.concat([packed, others]).messages() == [*messages, b"1", None, b"2"]
+    rows = np.array([False, True, True, False, True, True, False])
+    assert packed.spread(rows, others).messages() == [b"1", b"one", None, None, b"three", None, b"2"]
+    assert EncodedBatch.absent(2).messages() == [None, None]
+    single = bytes([1, 2])
+    assert EncodedBatch.from_messages([single]).message(0) is single  # large messages are not copied

@@ -1,6 +1,7 @@
 """The bus: messages are made for subscribers only, and a slow subscriber never delays the simulation."""
 
 import threading
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -8,9 +9,10 @@ import pytest
 
 from skerry.core.errors import SkerryError, UnknownName
 from skerry.interfaces.ros.bus.bus import LATCHED, LATEST, Bus, Qos, SubscriberQueue
-from skerry.interfaces.ros.bus.lazy_message import MessageEncoder
+from skerry.interfaces.ros.bus.lazy_message import MessageBatch, MessageEncoder
 from skerry.interfaces.ros.bus.transport import TRANSPORTS
 from skerry.interfaces.ros.messages.codec import Codec, Message
+from skerry.interfaces.ros.messages.encoded_batch import EncodedBatch
 from skerry.interfaces.ros.messages.type_store import TypeStore
 
 
@@ -95,14 +97,15 @@ def test_what_is_made_when_it_is_taken_is_made_once_and_may_be_nothing(bus: Bus)
     made: list[int] = []
 
     class Making(MessageEncoder):
-        def encode(self, tick: int, data: Any) -> Message | None:
+        def encode(self, ticks: Sequence[int], data: list[int]) -> EncodedBatch:
             made.append(data)
-            return number(bus, data) if data % 2 else None
+            messages = [bus.codec.to_cdr(number(bus, value)) if value % 2 else None for value in data]
+            return EncodedBatch.from_messages(messages)
 
-    topic.publish_batch(Making(), range(4), range(4), Fraction(1, 100))
+    topic.publish_batch(Making(), range(4), [0, 1, 2, 3], Fraction(1, 100))
     assert made == []
     assert [[out.message.data for out in box.drain(0)] for box in boxes] == [[1, 3], [1, 3]]
-    assert made == [0, 1, 2, 3]
+    assert made == [[0, 1, 2, 3]]
 
 
 def test_what_cannot_be_made_is_left_out_and_told_once(bus: Bus, caplog: pytest.LogCaptureFixture) -> None:
@@ -111,15 +114,42 @@ def test_what_cannot_be_made_is_left_out_and_told_once(bus: Bus, caplog: pytest.
     topic.add_subscriber(box)
 
     class Failing(MessageEncoder):
-        def encode(self, tick: int, data: Any) -> Message | None:
-            raise ValueError("no")
+        def encode(self, ticks: Sequence[int], data: list[int]) -> EncodedBatch:
+            if 2 in data:
+                raise ValueError("no")
+            return EncodedBatch.from_messages([bus.codec.to_cdr(number(bus, value)) for value in data])
 
-    topic.publish_batch(Failing(), range(3), range(3), Fraction(1, 100))
+    topic.publish_batch(Failing(), range(3), [2, 2, 2], Fraction(1, 100))
+    topic.publish_batch(Failing(), range(3), [1, 2, 3], Fraction(1, 100))
     topic.publish(number(bus, 5))
-    assert [out.message.data for out in box.drain(0)] == [5]
+    assert [out.message.data for out in box.drain(0)] == [1, 3, 5]
     assert [record.getMessage() for record in caplog.records] == [
         "/a: a message could not be encoded; it is skipped, and later failures are not logged"
     ]
+
+
+def test_a_batch_is_encoded_once_by_many_threads(bus: Bus) -> None:
+    topic = bus.advertise("/a", "std_msgs/Int32")
+    made: list[int] = []
+
+    class Slow(MessageEncoder):
+        def encode(self, ticks: Sequence[int], data: list[int]) -> EncodedBatch:
+            made.append(1)
+            threading.Event().wait(0.05)
+            return EncodedBatch.from_messages([bus.codec.to_cdr(number(bus, value)) for value in data])
+
+    batch = MessageBatch(topic, Slow(), range(3), [1, 2, 3], Fraction(1, 100))
+    found: list[Any] = []
+    threads = [
+        threading.Thread(target=lambda: found.append([out.cdr for out in batch.messages() if out.exists]))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert made == [1]
+    assert found == [batch.encode().messages()] * 4
 
 
 def test_what_is_said_together_is_handed_over_together_and_in_order(bus: Bus) -> None:

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from skerry.benchmarks import _dds as dds
 from skerry.benchmarks._goal import Goal
 from skerry.benchmarks._timing import best_cpu
+from skerry.core.frames import Pose
 from skerry.interfaces.ros.bridge.frame_topics import TransformEncoder
 from skerry.interfaces.ros.messages.codec import Codec
-from skerry.interfaces.ros.messages.encoders import EncoderContext, find_factory
-from skerry.interfaces.ros.messages.encoders.pictures import image
+from skerry.interfaces.ros.messages.encoders import EncoderContext, make_encoder
 from skerry.interfaces.ros.messages.type_store import TypeStore
+from skerry.parts.readings import Readings
+from skerry.parts.sensor import SensorConfig
+from skerry.sensors.camera import Camera, CameraReading
 from skerry.sensors.imu import Imu, ImuReading
+from skerry.sensors.lidar import Lidar, PlanarReading
 
 GOALS = {
     "ros.encode.imu.us": Goal(6),
@@ -31,50 +36,49 @@ TIME = 12.345  # s
 
 def measure() -> dict[str, float]:
     """Return all figures of this part: microseconds per message, and the load of DDS."""
-    codec = Codec(TypeStore())
-    context = EncoderContext(codec, Imu(link="base_link", frequency=Fraction(100)), FRAME, FRAME, "map_gt", None)
     return {
-        "ros.encode.imu.us": _microseconds(_imu(context), 1000),
-        "ros.encode.image.us": _microseconds(_image(context), 20),
-        "ros.encode.pointcloud100k.us": _microseconds(_point_cloud(codec), 20),
-        "ros.encode.tf20.us": _microseconds(_transforms(codec), 200),
+        "ros.encode.imu.us": _microseconds(_imu(), 1000),
+        "ros.encode.image.us": _microseconds(_image(), 20),
+        "ros.encode.pointcloud100k.us": _microseconds(_point_cloud(), 20),
+        "ros.encode.tf20.us": _microseconds(_transforms(), 200),
         **dds.measure(),
     }
 
 
-def _imu(context: EncoderContext) -> Callable[[], object]:
-    encode = find_factory("imu", "sensor_msgs/Imu")(context)
+def _encoding(settings: SensorConfig, type_name: str, reading: Any) -> Callable[[], object]:
+    """Return a function that encodes a reading as the interface does: as a batch of one."""
+    kind = type(reading)
+    context = EncoderContext(Codec(TypeStore()), settings, kind, FRAME, "map_gt", None)
+    encoder, readings, times = make_encoder(context, type_name), Readings.of(kind, [reading]), np.array([TIME])
+    return lambda: encoder.encode(readings, times)
+
+
+def _imu() -> Callable[[], object]:
     turn, rate, force = np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3), np.array([0.1, 0.2, 9.81])
     reading = ImuReading(TIME, turn, rate, force, np.eye(3), np.eye(3), np.eye(3))
-    return lambda: encode(reading, TIME)
+    return _encoding(Imu(link="base_link", frequency=Fraction(100)), "sensor_msgs/Imu", reading)
 
 
-def _image(context: EncoderContext) -> Callable[[], object]:
-    pixels = np.random.default_rng(0).integers(0, 255, (480, 640, 3), np.uint8)
-    return lambda: context.codec.to_cdr(image(context, TIME, "rgb8", pixels, FRAME))
+def _image() -> Callable[[], object]:
+    shape, none = (480, 640), np.empty(0)
+    pixels = np.random.default_rng(0).integers(0, 255, (*shape, 3), np.uint8)
+    depth, bodies, labels = np.ones(shape, np.float32), np.zeros(shape, np.int16), np.zeros(shape, np.uint8)
+    reading = CameraReading(TIME, pixels, depth, bodies, labels, (), np.eye(3), none, 1.0, (), 90)
+    return _encoding(Camera(link="base_link", frequency=Fraction(10)), "sensor_msgs/Image", reading)
 
 
-def _point_cloud(codec: Codec) -> Callable[[], object]:
-    points = np.random.default_rng(0).random((100_000, 4), np.float32)
-    fields = [{"name": name, "offset": 4 * k, "datatype": 7, "count": 1} for k, name in enumerate("xyzi")]
-    cloud = codec.make(
-        "sensor_msgs/PointCloud2",
-        header={"stamp": {"sec": 12, "nanosec": 345_000_000}, "frame_id": FRAME},
-        height=1,
-        width=len(points),
-        fields=fields,
-        point_step=16,
-        row_step=16 * len(points),
-        data=points.view(np.uint8),
-    )
-    return lambda: codec.to_cdr(cloud)
+def _point_cloud() -> Callable[[], object]:
+    points = np.random.default_rng(0).random((100_000, 3), np.float32)
+    reading = PlanarReading(TIME, 0.0, 0.0, 0.0, 0.0, 1.0, points[:, 0], points[:, 1], points, Pose.identity())
+    settings = Lidar(link="base_link", frequency=Fraction(10), pattern="planar")
+    return _encoding(settings, "sensor_msgs/PointCloud2", reading)
 
 
-def _transforms(codec: Codec) -> Callable[[], object]:
-    encoder = TransformEncoder(codec)
+def _transforms() -> Callable[[], object]:
+    encoder = TransformEncoder(Codec(TypeStore()))
     names = [name for k in range(20) for name in (FRAME, f"sam/link_{k}")]
-    numbers = [number for k in range(20) for number in (1.0 * k, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)]
-    return lambda: encoder.encode(TIME, names, numbers)
+    numbers = np.random.default_rng(0).random((1, 20, 7))
+    return lambda: encoder.encode([TIME], names, numbers)
 
 
 def _microseconds(encode: Callable[[], object], times: int) -> float:

@@ -32,6 +32,15 @@ class Ragged:
         found: NDArray[Any] = self.values[row, : self.counts[row]]
         return found if len(self.counts) == 1 else found.copy()
 
+    @staticmethod
+    def of(column: Ragged | NDArray[Any] | Sequence[NDArray[Any]]) -> Ragged:
+        """Return a column of arrays as `Ragged`."""
+        if isinstance(column, Ragged):
+            return column
+        if isinstance(column, np.ndarray):
+            return Ragged(column, np.full(len(column), column.shape[1]))
+        return Ragged.concat([Ragged(row[None], np.array([len(row)])) for row in column])
+
     def take(self, rows: NDArray[np.intp]) -> Ragged:
         """Return the given rows."""
         return Ragged(self.values[rows], self.counts[rows])
@@ -384,13 +393,13 @@ def _take(column: Any, rows: NDArray[np.intp]) -> Any:
 
 def _concat(columns: list[Any]) -> Any:
     first = columns[0]
+    if any(isinstance(column, Ragged) for column in columns):
+        return Ragged.concat([Ragged.of(column) for column in columns])
     if isinstance(first, np.ndarray):
         if _is_shared(first) and all(_is_shared(other) and _address(other) == _address(first) for other in columns):
             return np.broadcast_to(first[0], (sum(map(len, columns)), *first.shape[1:]))
         if all(isinstance(other, np.ndarray) and other.shape[1:] == first.shape[1:] for other in columns):
             return np.concatenate(columns)
-    elif isinstance(first, Ragged):
-        return Ragged.concat(columns)
     elif isinstance(first, Readings):
         return Readings.concat(columns)
     return [item for column in columns for item in column]

@@ -6,9 +6,10 @@ A sensor has no timer, topic or socket. The world decides when a sensor is evalu
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, is_dataclass
 from functools import cached_property
-from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, get_args
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -298,7 +299,15 @@ class SimpleSensor(Sensor[Reading]):
 
 
 class SensorConfig(ComponentConfig, Mount):
-    """Settings of a sensor on a link."""
+    """Settings of a sensor on a link.
+
+    Attributes:
+        ros: Messages as which the readings can be published in ROS: for each message type, the field of the reading by
+            the path of the message's field. Fields are numbers or arrays of numbers, such as `velocity` or
+            `pose.position`. Other messages need an encoder in `interfaces/ros/messages/encoders`.
+    """
+
+    ros: ClassVar[Mapping[str, Mapping[str, str]]] = {}
 
     frequency: Rational = Field(gt=0, description="readings per second, Hz; at most one per physics step")
 

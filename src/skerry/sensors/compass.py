@@ -65,6 +65,8 @@ class CompassSensor(Sensor[CompassReading]):
 class Compass(SensorConfig):
     """Compass. North is the world's y axis, which is grid north if the scenario has a `reference`."""
 
+    ros = {"smarc_msgs/FloatStamped": {"data": "heading_deg"}}
+
     kind: Literal["compass"] = "compass"
     declination_deg: float = Field(
         0.0, ge=-180, le=180, description="angle of magnetic north east of the world's north; 0 gives the true heading"

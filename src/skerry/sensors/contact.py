@@ -64,6 +64,8 @@ class ContactSensor(Sensor[ContactReading]):
 class Contact(SensorConfig):
     """Contact sensor, for example a bumper."""
 
+    ros = {"std_msgs/Bool": {"data": "touching"}}
+
     kind: Literal["contact"] = "contact"
     whole_robot: bool = Field(False, description="report contacts of all links of the robot, not only of this link")
     threshold: NonNegative = Field(0.0, description="minimum force of a contact, N")

@@ -68,6 +68,8 @@ class CtdSensor(Sensor[CtdReading]):
 class Ctd(SensorConfig):
     """CTD probe. The default noise is that of a small probe for vehicles; 0 gives exact values."""
 
+    ros = {"smarc_msgs/CTD": {"conductivity": "conductivity", "temperature": "temperature", "depth": "depth"}}
+
     kind: Literal["ctd"] = "ctd"
     conductivity_noise: NonNegative = Field(0.003, description="standard deviation, mS/cm")
     temperature_noise: NonNegative = Field(0.002, description="standard deviation, °C")

@@ -173,6 +173,17 @@ def _fixed_covariance(sigma: float) -> NDArray[np.float64]:
 class Imu(SensorConfig):
     """IMU. The default noise is that of a tactical-grade unit; 0 gives exact values."""
 
+    ros = {
+        "sensor_msgs/Imu": {
+            "orientation": "orientation",
+            "orientation_covariance": "orientation_covariance",
+            "angular_velocity": "angular_velocity",
+            "angular_velocity_covariance": "angular_velocity_covariance",
+            "linear_acceleration": "linear_acceleration",
+            "linear_acceleration_covariance": "linear_acceleration_covariance",
+        }
+    }
+
     kind: Literal["imu"] = "imu"
     with_gravity: bool = Field(
         True, description="report the specific force, as real IMUs do; if false, the acceleration without gravity"

@@ -53,6 +53,8 @@ class LeakSensor(Sensor[LeakReading]):
 class Leak(SensorConfig):
     """Leak sensor."""
 
+    ros = {"smarc_msgs/Leak": {"value": "leaked", "leak_counter": "count"}}
+
     kind: Literal["leak"] = "leak"
     leaked: bool = Field(False, description="start with a leak")
 

@@ -55,6 +55,8 @@ class LockedDirectionDepthSensor(RaySensor[LockedDirectionDepthReading]):
 class LockedDirectionDepth(RaySensorConfig):
     """Range finder on a gimbal that keeps its direction in the world."""
 
+    ros = {"smarc_msgs/FloatStamped": {"data": "value"}}
+
     kind: Literal["locked_direction_depth"] = "locked_direction_depth"
     direction: Vector3 = Field((0.0, 0.0, -1.0), description="in the world (ENU), of any length; down by default")
     max_range: Positive = Field(30.0, description="maximum range, m")

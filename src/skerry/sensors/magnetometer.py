@@ -71,6 +71,8 @@ IDENTITY: Final = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 class Magnetometer(SensorConfig):
     """Magnetometer. The default field is that of Stockholm."""
 
+    ros = {"sensor_msgs/MagneticField": {"magnetic_field": "field", "magnetic_field_covariance": "covariance"}}
+
     kind: Literal["magnetometer"] = "magnetometer"
     strength: Positive = Field(STRENGTH, description="strength of the field, T")
     inclination_deg: float = Field(INCLINATION, ge=-90, le=90, description="angle of the field below the horizon")

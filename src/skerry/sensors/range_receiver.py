@@ -54,6 +54,8 @@ class RangeReceiverSensor(SimpleSensor[RangeReceiverReading]):
 class RangeReceiver(SensorConfig):
     """Receiver of ranges to robots, links or objects."""
 
+    ros = {"smarc_msgs/FloatStamped": {"data": "range"}}
+
     kind: Literal["range_receiver"] = "range_receiver"
     senders: tuple[str, ...] = Field((), description="names of robots, objects, or links as robot/link")
     range: Positive = Field(10.0, description="distance within which a sender is received, m")

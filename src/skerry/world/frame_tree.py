@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -52,13 +52,25 @@ class FrameSnapshot(NamedTuple):
     moving_names: list[str]
     dynamic: list[Transform]  # frames that no body carries
 
-    def poses(self) -> tuple[list[str], list[float]]:
-        """Return the frame names (parent, child, parent, child, …) and seven numbers for each pose."""
-        names, numbers = list(self.moving_names), self.moving.relative_poses(self.motion[None]).ravel().tolist()
-        for parent, child, pose in self.dynamic:
-            names += parent, child
-            numbers += [*pose.position.tolist(), *pose.orientation.tolist()]
-        return names, numbers
+    @property
+    def dynamic_names(self) -> list[str]:
+        """Names of the dynamic frames: parent, child, parent, child, …."""
+        return [name for parent, child, _ in self.dynamic for name in (parent, child)]
+
+
+def frame_poses(snapshots: Sequence[FrameSnapshot]) -> tuple[list[str], NDArray[np.float64]]:
+    """Return the poses of all frames in snapshots that have the same frames.
+
+    Returns:
+        The frame names (parent, child, parent, child, …), and position and quaternion of each frame, (n, frames, 7).
+    """
+    first = snapshots[0]
+    motions = np.concatenate([snapshot.motion for snapshot in snapshots])
+    poses = first.moving.relative_poses(motions.reshape(len(snapshots), *first.motion.shape))
+    if first.dynamic:
+        dynamic = [[[*pose.position, *pose.orientation] for _, _, pose in snapshot.dynamic] for snapshot in snapshots]
+        poses = np.concatenate([poses, dynamic], axis=1)
+    return first.moving_names + first.dynamic_names, poses
 
 
 class FrameTree:
@@ -153,9 +165,9 @@ class FrameTree:
     def transforms(self) -> Iterator[Transform]:
         """Yield all transforms with their present poses."""
         yield from self.static_transforms()
-        names, numbers = self.snapshot().poses()
-        for number, (parent, child) in enumerate(zip(names[::2], names[1::2], strict=True)):
-            yield Transform(parent, child, Pose.of(numbers[7 * number : 7 * number + 7]))
+        names, poses = frame_poses([self.snapshot()])
+        for parent, child, pose in zip(names[::2], names[1::2], poses[0], strict=True):
+            yield Transform(parent, child, Pose.of(pose))
 
     def _dynamic_transforms(self) -> Iterator[Transform]:
         """Yield the estimated poses of robots and the rope nodes."""

@@ -12,4 +12,4 @@ class ClockFeature(Feature):
     def start(self) -> None:
         topic = self.bus.advertise("/clock", "rosgraph_msgs/Clock")
         rate = self.context.rate(self.context.config.clock_frequency)
-        self.context.schedule.add_interval(ClockPublisher(topic, rate, self.bus.codec, self.context.step))
+        self.context.schedule.add_interval(ClockPublisher(topic, rate, self.context.world.scenario.step))

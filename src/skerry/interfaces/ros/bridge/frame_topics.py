@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from itertools import groupby
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from skerry.core.clock import Rate
 from skerry.interfaces.ros.bridge.feature import Feature
@@ -16,11 +16,9 @@ from skerry.interfaces.ros.bridge.publishers import SampledPublisher
 from skerry.interfaces.ros.bus.bus import LATCHED, Topic
 from skerry.interfaces.ros.messages.codec import Codec
 from skerry.interfaces.ros.messages.encoded_batch import EncodedBatch
-from skerry.interfaces.ros.messages.encoders import stacked
-from skerry.interfaces.ros.messages.templates import MessageTemplate, stamp_of
+from skerry.interfaces.ros.messages.templates import MessageTemplate
 from skerry.parts.observer import PastSamples
-from skerry.parts.sensor import ReadingColumns, Readings
-from skerry.world.frame_tree import FrameSnapshot, FrameTree, Transform
+from skerry.world.frame_tree import FrameSnapshot, FrameTree, frame_poses
 
 
 class FrameFeature(Feature):
@@ -41,8 +39,12 @@ class FrameFeature(Feature):
 
     def _publish_static_frames(self) -> None:
         topic = self.bus.advertise("/tf_static", "tf2_msgs/TFMessage", LATCHED)
-        encode = TransformEncoder(self.bus.codec).encode_transforms
-        topic.publish(encode(self.context.world.tick * self.context.step, self.context.frames.static_transforms()))
+        transforms = list(self.context.frames.static_transforms())
+        names = [name for parent, child, _ in transforms for name in (parent, child)]
+        numbers = np.array([[*pose.position, *pose.orientation] for _, _, pose in transforms]).reshape(1, -1, 7)
+        times = [self.context.world.tick * self.context.step]
+        message = TransformEncoder(self.bus.codec).encode(times, names, numbers).message(0)
+        topic.publish(message)
 
 
 class TransformEncoder:
@@ -52,30 +54,17 @@ class TransformEncoder:
         self._codec = codec
         self._template: _FrameTemplate | None = None  # replaced as one object, because several threads may encode
 
-    def encode(self, time: float, names: list[str], numbers: list[float]) -> bytes:
-        """Return the tf2_msgs/TFMessage of one time.
+    def encode(self, times: ArrayLike, names: list[str], numbers: NDArray[np.float64]) -> EncodedBatch:
+        """Return the tf2_msgs/TFMessage of n ≥ 1 times.
 
         Args:
-            time: Simulated time, s.
+            times: Simulated times, s, (n,).
             names: Names of frames: parent and child of the first transform, then those of the second, and so on.
-            numbers: Seven numbers of each transform: position, m, and quaternion (x, y, z, w).
+            numbers: Position, m, and quaternion (x, y, z, w) of each transform, (n, transforms, 7).
         """
-        return self._template_of(names).template.pack(*stamp_of(time), *numbers)
-
-    def encode_batch(self, times: Sequence[float], names: list[str], numbers: NDArray[np.float64]) -> EncodedBatch:
-        """Return the messages of many times, s, with the same frames; `numbers` has the shape (times, frames, 7)."""
         found = self._template_of(names)
         columns = {path: numbers[:, number] for number, path in enumerate(found.paths)}
-        return found.template.batch.fill(times, columns)
-
-    def encode_transforms(self, time: float, transforms: Iterable[Transform]) -> bytes:
-        """Return the message of one time, s, from transforms as objects."""
-        names: list[str] = []
-        numbers: list[float] = []
-        for parent, child, pose in transforms:
-            names += parent, child
-            numbers += [*pose.position.tolist(), *pose.orientation.tolist()]
-        return self.encode(time, names, numbers)
+        return found.template.fill(np.asarray(times), columns)
 
     def _template_of(self, names: list[str]) -> _FrameTemplate:
         found = self._template
@@ -84,7 +73,7 @@ class TransformEncoder:
             transforms = [{"header": {"frame_id": parent}, "child_frame_id": child} for parent, child in pairs]
             message = self._codec.make("tf2_msgs/TFMessage", transforms=transforms)
             paths = [f"transforms.{number}.transform" for number in range(len(pairs))]
-            template = MessageTemplate.of(self._codec, message, paths)
+            template = MessageTemplate(self._codec, message, paths)
             found = self._template = _FrameTemplate(names, paths, template)
         return found
 
@@ -116,30 +105,21 @@ class TransformPublisher(SampledPublisher):
         """Whether samples can be read as a batch, which is not the case with frames of ropes."""
         return not self._frames.has_dynamic_frames
 
-    def read_samples(self, past: PastSamples) -> Readings[FrameSnapshot]:
-        motions = past.motions()
+    def read_samples(self, past: PastSamples) -> list[FrameSnapshot]:
         moving, names = self._frames.moving, self._frames.moving_names
-        columns = ReadingColumns({"moving": moving, "names": names}, motion=motions)
-        return Readings(
-            len(motions), lambda row: FrameSnapshot(moving, motions[row], names, []), lambda: columns, batch_key=moving
-        )
+        return [FrameSnapshot(moving, motion, names, []) for motion in past.motions()]
 
-    def read_sample(self, tick: int) -> FrameSnapshot:
-        return self._frames.snapshot()
+    def read_now(self, tick: int) -> list[FrameSnapshot]:
+        return [self._frames.snapshot()]
 
     def warm_up(self) -> None:
-        self.read_sample(0).poses()
+        self.encode([0], self.read_now(0))
 
-    def encode(self, tick: int, data: FrameSnapshot) -> bytes:
-        return self._encoder.encode(tick * self._step, *data.poses())
-
-    def encode_batch(self, ticks: Sequence[int], data: Sequence[FrameSnapshot]) -> EncodedBatch | None:
-        times = [tick * self._step for tick in ticks]
-        if isinstance(data, Readings) and data.columns is not None:
-            columns: Any = data.columns()
-            return self._encoder.encode_batch(times, columns.names, columns.moving.relative_poses(columns.motion))
-        moving, names = data[0].moving, data[0].moving_names
-        if any(snapshot.dynamic or snapshot.moving is not moving for snapshot in data):
-            return None
-        numbers = moving.relative_poses(stacked([snapshot.motion for snapshot in data]))
-        return self._encoder.encode_batch(times, names, numbers)
+    def encode(self, ticks: Sequence[int], data: list[FrameSnapshot]) -> EncodedBatch:
+        found, start = [], 0
+        for _, group in groupby(data, lambda snapshot: (id(snapshot.moving), snapshot.dynamic_names)):
+            snapshots = list(group)
+            end = start + len(snapshots)
+            found.append(self._encoder.encode(np.array(ticks[start:end]) * self._step, *frame_poses(snapshots)))
+            start = end
+        return found[0] if len(found) == 1 else EncodedBatch.concat(found)

@@ -7,24 +7,23 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Final, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skerry.core.clock import Rate
 from skerry.core.errors import SkerryError
 from skerry.interfaces.ros.bus.bus import Topic
-from skerry.interfaces.ros.bus.lazy_message import MessageEncoder
+from skerry.interfaces.ros.bus.lazy_message import MessageEncoder, join_rows
 from skerry.interfaces.ros.messages.codec import Codec, Message
 from skerry.interfaces.ros.messages.encoded_batch import EncodedBatch
-from skerry.interfaces.ros.messages.encoders import EncoderContext, EncoderFactory, ReadingEncoder
-from skerry.interfaces.ros.messages.templates import MessageTemplate, compile_template, stamp_of
+from skerry.interfaces.ros.messages.encoders import Encoder
+from skerry.interfaces.ros.messages.templates import MessageTemplate
 from skerry.parts.interface import ReadingBatch
 from skerry.parts.observer import Observer, PastSamples
-from skerry.parts.sensor import ReadingColumns, Readings
+from skerry.parts.readings import Readings
 from skerry.parts.state_channel import Read, read_now
-
-MIN_BATCH: Final = 4  # samples; fewer samples are read faster one by one than as a batch
 
 
 class TimedPublisher(Protocol):
@@ -65,28 +64,24 @@ class PublisherGroup(Observer):
     publishers: Sequence[TimedPublisher] = ()
     sampled: Sequence[SampledPublisher] = ()  # those of `publishers` that record data
     _count: int = -1  # number of due ticks up to the last publication
-    _single: Sequence[SampledPublisher] = ()  # publishers that read the samples one by one
 
     @property
     def needs_replay(self) -> bool:  # type: ignore[override]
-        return bool(self._single)
+        return not all(publisher.reads_batches for publisher in self.sampled)
 
     def on_samples(self, past: PastSamples) -> None:
         """Record the data of publishers that read samples as a batch."""
         ticks = past.ticks
         self._count = self.rate.count(ticks[-1])
-        if len(ticks) < MIN_BATCH:
-            self._single = self.sampled
-            return
         for publisher in self.sampled:
             if publisher.reads_batches:
-                publisher.on_samples(past)
-        self._single = [publisher for publisher in self.sampled if not publisher.reads_batches]
+                publisher.record(ticks, publisher.read_samples(past))
 
     def on_sample(self, tick: int) -> None:
         """Record the data of the other publishers from the sample of one due tick."""
-        for publisher in self._single:
-            publisher.on_due(tick)
+        for publisher in self.sampled:
+            if not publisher.reads_batches:
+                publisher.on_due(tick)
 
     def publish_recorded(self) -> None:
         """Publish the recorded data."""
@@ -104,32 +99,24 @@ class PublisherGroup(Observer):
 class SensorPublisher(MessageEncoder):
     """Base of the publishers of one sensor on one topic."""
 
-    def __init__(self, topic: Topic, factory: EncoderFactory, context: EncoderContext, step: Fraction) -> None:
+    def __init__(self, topic: Topic, encoder: Encoder, step: Fraction) -> None:
         self.topic = topic
-        self.encode_reading = factory(context)
+        self.encoder = encoder
         self._exact_step, self._step = step, float(step)
 
-    def encode(self, tick: int, data: Any) -> Message | bytes | None:
-        return self.encode_reading(data, tick * self._step)
-
-    def encode_batch(self, ticks: Sequence[int], data: Sequence[Any]) -> EncodedBatch | None:
-        encoder = self.encode_reading
-        return encoder.encode_batch(data, ticks, self._step) if isinstance(encoder, ReadingEncoder) else None
+    def encode(self, ticks: Sequence[int], data: Readings[Any]) -> EncodedBatch:
+        return self.encoder.encode(data, np.array(ticks) * self._step)
 
     def warm_up(self) -> None:
-        if isinstance(self.encode_reading, ReadingEncoder):
-            self.encode_reading.warm_up()
+        self.encoder.warm_up()
 
 
 class ReadingPublisher(SensorPublisher):
     """Publisher of each reading or, with a `rate` slower than the sensor, of the first reading of each period."""
 
-    def __init__(
-        self, topic: Topic, factory: EncoderFactory, context: EncoderContext, step: Fraction, rate: Rate | None
-    ) -> None:
-        super().__init__(topic, factory, context, step)
+    def __init__(self, topic: Topic, encoder: Encoder, step: Fraction, rate: Rate | None) -> None:
+        super().__init__(topic, encoder, step)
         self.rate = rate
-        self.frequency = context.settings.frequency if rate is None else rate.frequency
         self._last = -1  # tick of the latest reading
 
     def on_readings(self, new: ReadingBatch) -> None:
@@ -137,8 +124,8 @@ class ReadingPublisher(SensorPublisher):
         ticks, readings = new.ticks, new.readings
         if self.rate is not None:
             rows = self._due(ticks, self.rate)
-            ticks = [ticks[row] for row in rows]
-            readings = readings.take(rows) if isinstance(readings, Readings) else [readings[row] for row in rows]
+            if len(rows) < len(ticks):
+                ticks, readings = [ticks[row] for row in rows], readings.take(rows)
         if ticks:
             self.topic.publish_batch(self, ticks, readings, self._exact_step)
 
@@ -154,18 +141,18 @@ class ReadingPublisher(SensorPublisher):
 class RepeatingPublisher(SensorPublisher):
     """Publisher of the last reading at a rate of its own, whether or not there is a new reading."""
 
-    def __init__(
-        self, topic: Topic, factory: EncoderFactory, context: EncoderContext, step: Fraction, rate: Rate
-    ) -> None:
-        super().__init__(topic, factory, context, step)
+    def __init__(self, topic: Topic, encoder: Encoder, step: Fraction, rate: Rate) -> None:
+        super().__init__(topic, encoder, step)
         self.rate = rate
-        self._last: Any = None
-        self._new: deque[tuple[int, Any]] = deque()  # ticks and readings that are not yet used
+        self._last: Readings[Any] | None = None  # one reading
+        self._new: deque[tuple[int, Readings[Any]]] = deque()  # ticks and single readings that are not yet used
         self._published = -1  # tick up to which everything is published
 
     def on_readings(self, new: ReadingBatch) -> None:
         """Store new readings."""
-        self._new += zip(new.ticks, new.readings, strict=True)
+        valid = new.readings.valid
+        rows = range(len(new.ticks)) if valid is None else np.flatnonzero(valid).tolist()
+        self._new += ((new.ticks[row], new.readings.take([row])) for row in rows)
 
     def start_at(self, tick: int) -> None:
         self._published = tick
@@ -176,8 +163,7 @@ class RepeatingPublisher(SensorPublisher):
 
     def _use_readings_until(self, tick: int) -> None:
         while self._new and self._new[0][0] <= tick:
-            _, reading = self._new.popleft()
-            self._last = self._last if reading is None else reading
+            _, self._last = self._new.popleft()
 
     def publish_until(self, tick: int) -> None:
         """Publish, for each due tick, the last reading at that tick."""
@@ -189,7 +175,7 @@ class RepeatingPublisher(SensorPublisher):
                 ticks.append(due)
                 readings.append(self._last)
         if ticks:
-            self.topic.publish_batch(self, ticks, readings, self._exact_step)
+            self.topic.publish_batch(self, ticks, Readings.concat(readings), self._exact_step)
 
 
 class SampledPublisher(MessageEncoder):
@@ -198,9 +184,8 @@ class SampledPublisher(MessageEncoder):
     def __init__(self, topic: Topic, rate: Rate, step: Fraction) -> None:
         self.topic, self.rate = topic, rate
         self._exact_step, self._step = step, float(step)
-        self._batches: list[tuple[list[int], Readings[Any]]] = []  # ticks and data that were read as batches
         self._ticks: list[int] = []
-        self._data: list[Any] = []
+        self._data: list[Any] = []  # batches of the data of these ticks
 
     @property
     def uses_samples(self) -> bool:
@@ -212,31 +197,28 @@ class SampledPublisher(MessageEncoder):
         """Whether `read_samples` is implemented."""
         return False
 
-    def on_samples(self, past: PastSamples) -> None:
-        """Record the data of many samples."""
-        self._batches.append((past.ticks, self.read_samples(past)))
-
-    def read_samples(self, past: PastSamples) -> Readings[Any]:
-        """Return for each sample the value that `read_sample` would have returned then."""
+    def read_samples(self, past: PastSamples) -> Any:
+        """Return the data of n past samples: an array (n, …) or a list."""
         raise NotImplementedError
 
     @abstractmethod
-    def read_sample(self, tick: int) -> Any:
-        """Return the data of the world at the current tick."""
+    def read_now(self, tick: int) -> Any:
+        """Return the data of the world at the current tick, as a batch of one row."""
+
+    def record(self, ticks: list[int], data: Any) -> None:
+        """Record the data of some ticks."""
+        self._ticks += ticks
+        self._data.append(data)
 
     def on_due(self, tick: int) -> None:
-        """Record the data of a tick."""
-        self._data.append(self.read_sample(tick))
-        self._ticks.append(tick)
+        """Record the data of the current tick."""
+        self.record([tick], self.read_now(tick))
 
     def publish_recorded(self) -> None:
         """Publish all recorded data."""
-        for past, rows in self._batches:
-            self.topic.publish_batch(self, past, rows, self._exact_step)
-        self._batches.clear()
         if ticks := self._ticks:
             data, self._ticks, self._data = self._data, [], []
-            self.topic.publish_batch(self, ticks, data, self._exact_step)
+            self.topic.publish_batch(self, ticks, join_rows(data), self._exact_step)
 
 
 class ChannelPublisher(SampledPublisher):
@@ -262,41 +244,30 @@ class ChannelPublisher(SampledPublisher):
     ) -> None:
         super().__init__(topic, rate, step)
         self._changing, self._numbers = changing, numbers
-        self._template = MessageTemplate.of(topic.codec, example, changing)
+        self._template = MessageTemplate(topic.codec, example, changing)
 
     @property
     def reads_batches(self) -> bool:
         return True
 
-    def read_samples(self, past: PastSamples) -> Readings[Sequence[float]]:
-        times, found = past.times, self._numbers(past.read)
-        numbers = [column if isinstance(column, np.ndarray) else np.full(len(times), column) for column in found]
+    def read_samples(self, past: PastSamples) -> NDArray[np.float64]:
+        return np.stack(np.broadcast_arrays(*self._numbers(past.read), np.array(past.times)), axis=-1)[:, :-1]
 
-        def columns() -> ReadingColumns:
-            return ReadingColumns(None, time=times, **dict(zip(self._changing, numbers, strict=True)))
+    def read_now(self, tick: int) -> NDArray[np.float64]:
+        return np.array([self._numbers(read_now)], np.float64)
 
-        return Readings(len(times), lambda row: [column.item(row) for column in numbers], columns)
-
-    def read_sample(self, tick: int) -> Sequence[float]:
-        return self._numbers(read_now)
-
-    def encode(self, tick: int, data: Sequence[float]) -> bytes:
-        return self._template.pack(*stamp_of(tick * self._step), *data)
-
-    def encode_batch(self, ticks: Sequence[int], data: Sequence[Sequence[float]]) -> EncodedBatch:
-        if isinstance(data, Readings) and data.columns is not None:
-            columns = vars(data.columns())
-            return self._template.batch.fill(columns["time"], columns)
-        times = [tick * self._step for tick in ticks]
-        return self._template.batch.fill(times, dict(zip(self._changing, zip(*data, strict=True), strict=True)))
+    def encode(self, ticks: Sequence[int], data: NDArray[np.float64]) -> EncodedBatch:
+        columns = {path: data[:, number] for number, path in enumerate(self._changing)}
+        return self._template.fill(np.array(ticks) * self._step, columns)
 
 
-class ClockPublisher:
+class ClockPublisher(MessageEncoder):
     """Publisher of simulated time at each due tick."""
 
-    def __init__(self, topic: Topic, rate: Rate, codec: Codec, step: float) -> None:
-        self.topic, self.rate, self._step = topic, rate, step
-        self._pack = compile_template(codec, codec.make(topic.type), ())
+    def __init__(self, topic: Topic, rate: Rate, step: Fraction) -> None:
+        self.topic, self.rate = topic, rate
+        self._exact_step, self._step = step, float(step)
+        self._template = MessageTemplate(topic.codec, topic.codec.make(topic.type), ())
         self._published = -1  # tick up to which everything is published
 
     def start_at(self, tick: int) -> None:
@@ -307,20 +278,26 @@ class ClockPublisher:
 
     def publish_until(self, tick: int) -> None:
         """Publish the time of all due ticks."""
+        ticks = []
         while (due := self.rate.next_due(self._published)) <= tick and self.topic.has_subscribers:
             self._published = due
-            self.topic.publish(self._pack(*stamp_of(due * self._step)))
+            ticks.append(due)
+        if ticks:
+            self.topic.publish_batch(self, ticks, ticks, self._exact_step)
+
+    def encode(self, ticks: Sequence[int], data: Sequence[int]) -> EncodedBatch:
+        return self._template.fill(np.array(ticks) * self._step, {})
 
 
 @dataclass(eq=False)
 class FunctionPublisher:
-    """Publisher of the message that `make` returns for each due tick, as an object or as CDR; None is not published."""
+    """Publisher of the message that `make` returns for each due tick; None is not published."""
 
     uses_samples: ClassVar[bool] = False
 
     topic: Topic
     rate: Rate
-    make: Callable[[int], Message | bytes | None]
+    make: Callable[[int], Message | None]
 
     def on_due(self, tick: int) -> None:
         """Publish the message of a tick."""
@@ -331,15 +308,15 @@ class FunctionPublisher:
 class SampledFunctionPublisher(SampledPublisher):
     """Publisher of the message that a function returns, whose data is all in the engine."""
 
-    def __init__(self, topic: Topic, rate: Rate, step: Fraction, make: Callable[[int], Message | bytes | None]) -> None:
+    def __init__(self, topic: Topic, rate: Rate, step: Fraction, make: Callable[[int], Message]) -> None:
         super().__init__(topic, rate, step)
         self._make = make
 
-    def read_sample(self, tick: int) -> Message | bytes | None:
-        return self._make(tick)
+    def read_now(self, tick: int) -> list[Message]:
+        return [self._make(tick)]
 
-    def encode(self, tick: int, data: Message | bytes | None) -> Message | bytes | None:
-        return data
+    def encode(self, ticks: Sequence[int], data: list[Message]) -> EncodedBatch:
+        return EncodedBatch.from_messages([self.topic.codec.to_cdr(message) for message in data])
 
 
 class FieldPath:
@@ -348,22 +325,11 @@ class FieldPath:
     def __init__(self, codec: Codec, type_name: str, path: str) -> None:
         self.path = path
         *self._parents, self._last = path.split(".")
-        kind = codec.type_store.message(type_name)
-        for name in self._parents:
-            kind = codec.type_store.message(self._field(kind, name, type_name, path).base)
-        field = self._field(kind, self._last, type_name, path)
+        field = codec.type_store.field(type_name, path)
         if field.array or not field.is_number:
             raise SkerryError(f"{path!r} of {type_name} is not a single number")
         self._is_integer = "int" in field.base
         self._is_bool = field.base == "bool"
-
-    @staticmethod
-    def _field(kind: Any, name: str, type_name: str, path: str) -> Any:
-        found = next((field.type for field in kind.fields if field.name == name), None)
-        if found is None:
-            known = ", ".join(field.name for field in kind.fields)
-            raise SkerryError(f"{type_name} has no field {path!r}; {kind.name} has: {known}")
-        return found
 
     def get(self, message: Message) -> float:
         """Return the number in a message."""

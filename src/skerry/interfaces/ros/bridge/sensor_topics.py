@@ -6,7 +6,7 @@ from skerry.interfaces.ros.bridge.feature import BridgedRobot, Feature
 from skerry.interfaces.ros.bridge.profile import SensorRow
 from skerry.interfaces.ros.bridge.publishers import ReadingPublisher, RepeatingPublisher
 from skerry.interfaces.ros.bus.bus import LATEST, SENSOR
-from skerry.interfaces.ros.messages.encoders import EncoderContext, find_factory, value_factory
+from skerry.interfaces.ros.messages.encoders import EncoderContext, make_encoder
 
 
 class SensorFeature(Feature):
@@ -20,21 +20,18 @@ class SensorFeature(Feature):
     def _add(self, robot: BridgedRobot, part: str, row: SensorRow) -> None:
         context, frames, step = self.context, self.context.frames, self.context.world.scenario.step
         settings = robot.robot.vehicle.config.sensors[part]
-        sensor = type(robot.robot.sensors[part].sensor)
-        factory = (
-            find_factory(settings.kind, row.type) if row.value is None else value_factory(row.type, row.value, sensor)
-        )
-        topic = self.bus.advertise(robot.topic(part, row.topic), row.type, LATEST if row.latest_only else SENSOR)
         frame = frames.sensor(robot.name, part, settings)
-        link = frames.link(robot.name, settings.link)
-        encoder_context = EncoderContext(self.bus.codec, settings, frame, link, frames.map, frames.projection)
+        reading = robot.robot.sensors[part].sensor.reading_type()
+        encoder_context = EncoderContext(self.bus.codec, settings, reading, frame, frames.map, frames.projection)
+        encoder = make_encoder(encoder_context, row.type, row.value)
+        topic = self.bus.advertise(robot.topic(part, row.topic), row.type, LATEST if row.latest_only else SENSOR)
         publisher: ReadingPublisher | RepeatingPublisher
         if row.ignore_sensor_state:
             rate = context.rate(row.frequency or settings.frequency)
-            publisher = RepeatingPublisher(topic, factory, encoder_context, step, rate)
+            publisher = RepeatingPublisher(topic, encoder, step, rate)
             context.schedule.add_interval(publisher)
         else:
             is_slower = row.frequency is not None and row.frequency < settings.frequency
             slower_rate = context.rate(row.frequency) if is_slower and row.frequency is not None else None
-            publisher = ReadingPublisher(topic, factory, encoder_context, step, slower_rate)
+            publisher = ReadingPublisher(topic, encoder, step, slower_rate)
         context.schedule.add_sensor(robot.name, part, publisher)

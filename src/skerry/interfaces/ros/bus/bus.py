@@ -168,13 +168,13 @@ class Topic:
         self.sent += 1
         self.dispatcher.put(lazy)
 
-    def publish_batch(self, encoder: MessageEncoder, ticks: Sequence[int], data: Sequence[Any], step: Fraction) -> None:
+    def publish_batch(self, encoder: MessageEncoder, ticks: Sequence[int], data: Any, step: Fraction) -> None:
         """Publish the messages of several ticks; the first subscriber that reads them encodes them, in its own thread.
 
         Args:
             encoder: Encoder of the data.
             ticks: Tick of each message.
-            data: Data that was recorded at each tick.
+            data: Data that was recorded, with one row per tick: `Readings`, an array or a list.
             step: Length of a tick, s.
         """
         self.sent += len(ticks)

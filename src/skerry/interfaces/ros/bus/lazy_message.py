@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from fractions import Fraction
-from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeAlias
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skerry.interfaces.ros.messages.codec import Message
 from skerry.interfaces.ros.messages.encoded_batch import EncodedBatch
-from skerry.parts.sensor import Readings
+from skerry.parts.readings import Readings
 
 if TYPE_CHECKING:
     from skerry.interfaces.ros.bus.bus import Topic
 
-MessageFactory: TypeAlias = Callable[[], "Message | bytes | None"]
-"""Function that returns a message as an object or as CDR, or None if there is no message."""
 SECOND = 1_000_000_000  # ns
 
 
@@ -30,17 +28,18 @@ def nanoseconds(tick: int, step: Fraction) -> int:
 
 
 class LazyMessage:
-    """Message that is given as an object, as CDR, or as a function that makes it.
+    """Message that is given as an object, as CDR, or as a row of a batch.
 
-    The message is made once, and encoded at most once in each format. This happens in the thread of the subscriber that
-    reads it first.
+    It is encoded at most once in each format, in the thread of the subscriber that reads it first.
     """
 
-    __slots__ = ("_cdr", "_json", "_make", "_message", "_ros1", "topic")
+    __slots__ = ("_batch", "_cdr", "_json", "_message", "_ros1", "_row", "topic")
 
-    def __init__(self, topic: Topic, message: Message | bytes | None, make: MessageFactory | None = None) -> None:
+    def __init__(
+        self, topic: Topic, message: Message | bytes | None, batch: MessageBatch | None = None, row: int = 0
+    ) -> None:
         self.topic = topic
-        self._make = make
+        self._batch, self._row = batch, row
         self._cdr: bytes | None = None
         self._message: Message = message
         self._ros1: bytes | None = None
@@ -50,23 +49,11 @@ class LazyMessage:
 
     @property
     def exists(self) -> bool:
-        """Whether there is a message; the function that makes it may have returned None or failed."""
-        if (make := self._make) is not None:
-            made = self._made(make)
-            if type(made) is bytes:
-                self._cdr = made
-            else:
-                self._message = made
-            self._make = None  # last, because another thread may run this at the same time
+        """Whether there is a message; a row of a batch may have none."""
+        if (batch := self._batch) is not None:
+            self._cdr = batch.encode().message(self._row)
+            self._batch = None  # last, because another thread may run this at the same time
         return self._cdr is not None or self._message is not None
-
-    def _made(self, make: MessageFactory) -> Message | bytes | None:
-        """Return the result of `make`, or None if it fails; a failure must not end the thread of a transport."""
-        try:
-            return make()
-        except Exception:
-            self.topic.report_failure()
-            return None
 
     @property
     def message(self) -> Message:
@@ -108,42 +95,51 @@ class LazyMessage:
 
 
 class MessageEncoder(ABC):
-    """Encoder of the data that was recorded at some ticks. The data must not change after it was recorded."""
+    """Encoder of the data that was recorded at some ticks. The data must not change after it was recorded.
+
+    The data of n ticks is `Readings`, an array (n, …) or a list, with one row per tick.
+    """
 
     @abstractmethod
-    def encode(self, tick: int, data: Any) -> Message | bytes | None:
-        """Return the message of one tick, or None if there is none. Called in the thread of a subscriber."""
-
-    def encode_batch(self, ticks: Sequence[int], data: Sequence[Any]) -> EncodedBatch | None:
-        """Return the messages of several ticks, or None if this encoder has no batch encoding."""
-        return None
+    def encode(self, ticks: Sequence[int], data: Any) -> EncodedBatch:
+        """Return the messages of n ≥ 1 ticks. Called in the thread of a subscriber."""
 
     def warm_up(self) -> None:
-        """Compile the kernels that `encode_batch` needs, so that the first messages are not delayed."""
+        """Compile the kernels that `encode` needs, so that the first messages are not delayed."""
         return
 
 
+def join_rows(parts: Sequence[Any]) -> Any:
+    """Return the rows of all parts, which are `Readings`, arrays or lists."""
+    if len(parts) == 1:
+        return parts[0]
+    if isinstance(parts[0], Readings):
+        return Readings.concat(parts)
+    return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else list(chain.from_iterable(parts))
+
+
 class MessageBatch:
-    """Messages of one topic at several ticks, with the encoder and the data that they are made of."""
+    """Messages of one topic at several ticks, with the encoder and the data that they are made of.
 
-    __slots__ = ("_data", "_encoder", "_messages", "_step", "_ticks", "topic")
+    The batch is encoded once, in the thread of the subscriber that reads it first.
+    """
 
-    def __init__(
-        self, topic: Topic, encoder: MessageEncoder, ticks: Sequence[int], data: Sequence[Any], step: Fraction
-    ) -> None:
+    __slots__ = ("_data", "_encoded", "_encoder", "_lock", "_messages", "_step", "_ticks", "topic")
+
+    def __init__(self, topic: Topic, encoder: MessageEncoder, ticks: Sequence[int], data: Any, step: Fraction) -> None:
         self.topic = topic
         self._encoder, self._ticks, self._data, self._step = encoder, ticks, data, step
         self._messages: list[LazyMessage] | None = None
+        self._encoded: EncodedBatch | None = None
+        self._lock = Lock()
 
     def __len__(self) -> int:
         return len(self._ticks)
 
     @property
     def batch_key(self) -> Hashable:
-        """Key that is equal for batches which `joined` can join."""
-        separate = self if self._messages is not None else None
-        rows = self._data if isinstance(self._data, Readings) else None
-        return self._encoder, type(self._data), rows is not None and (rows.columns is None, rows.batch_key), separate
+        """Key that is equal for batches which `joined` can join; other subscribers do not read these batches."""
+        return self._encoder, None if self._messages is None else self
 
     @classmethod
     def joined(cls, parts: Sequence[MessageBatch]) -> MessageBatch:
@@ -152,9 +148,7 @@ class MessageBatch:
             return parts[0]
         first = parts[0]
         ticks = list(chain.from_iterable(part._ticks for part in parts))
-        rows = [part._data for part in parts if isinstance(part._data, Readings)]
-        data = Readings.concat(rows) if rows else list(chain.from_iterable(part._data for part in parts))
-        return cls(first.topic, first._encoder, ticks, data, first._step)
+        return cls(first.topic, first._encoder, ticks, join_rows([part._data for part in parts]), first._step)
 
     def times(self) -> NDArray[np.int64]:
         """Return the simulated times of the messages, ns."""
@@ -163,19 +157,23 @@ class MessageBatch:
     def messages(self) -> list[LazyMessage]:
         """Return the messages one by one; all subscribers share the same objects."""
         if self._messages is None:
-            self._messages = [LazyMessage(self.topic, None, partial(self._make, k)) for k in range(len(self))]
+            self._messages = [LazyMessage(self.topic, None, self, row) for row in range(len(self))]
         return self._messages
 
-    def _make(self, index: int) -> Message | bytes | None:
-        return self._encoder.encode(self._ticks[index], self._data[index])
-
     def encode(self) -> EncodedBatch:
-        """Return all messages as CDR."""
-        if self._messages is None:
-            try:
-                encoded = self._encoder.encode_batch(self._ticks, self._data)
-                if encoded is not None:
-                    return encoded
-            except Exception:
-                self.topic.report_failure()
-        return EncodedBatch.from_messages([message.cdr_or_none for message in self.messages()])
+        """Return all messages as CDR; messages that cannot be encoded are absent."""
+        with self._lock:
+            if self._encoded is None:
+                self._encoded = self._encode(self._ticks, self._data)
+            return self._encoded
+
+    def _encode(self, ticks: Sequence[int], data: Any) -> EncodedBatch:
+        """Return the messages of some rows; if they cannot be encoded together, encode each row that can be."""
+        try:
+            return self._encoder.encode(ticks, data)
+        except Exception:  # it must not end the thread of a transport
+            self.topic.report_failure()
+        if len(ticks) == 1:
+            return EncodedBatch.absent(1)
+        rows = [slice(row, row + 1) for row in range(len(ticks))]
+        return EncodedBatch.concat([self._encode(ticks[row], data[row]) for row in rows])

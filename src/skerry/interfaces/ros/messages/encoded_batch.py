@@ -36,21 +36,35 @@ class EncodedBatch:
         """Return the batch of messages that follow each other in `data` without gaps."""
         return cls(data, np.cumsum(sizes) - sizes, sizes)
 
-    def masked(self, valid: NDArray[np.bool_]) -> EncodedBatch:
-        """Return the batch without the messages whose entry in `valid` (n,) is False."""
-        return EncodedBatch(self.data, self.starts, np.where(valid, self.sizes, 0))
+    @classmethod
+    def absent(cls, count: int) -> Self:
+        """Return a batch in which all messages are absent."""
+        return cls(np.empty(0, np.uint8), np.zeros(count, np.int64), np.zeros(count, np.int64))
 
-    def filled_from(self, others: EncodedBatch) -> EncodedBatch:
-        """Return the batch with each absent message replaced by that of `others`, a batch of the same length."""
-        valid = self.sizes > 0
-        return EncodedBatch(
-            np.concatenate([self.data, others.data]),
-            np.where(valid, self.starts, others.starts + len(self.data)),
-            np.where(valid, self.sizes, others.sizes),
-        )
+    @classmethod
+    def concat(cls, parts: Sequence[EncodedBatch]) -> Self:
+        """Return the messages of all parts, in order."""
+        offsets = np.cumsum([0, *(len(part.data) for part in parts)])
+        starts = [part.starts + offset for part, offset in zip(parts, offsets, strict=False)]
+        sizes = [part.sizes for part in parts]
+        return cls(np.concatenate([part.data for part in parts]), np.concatenate(starts), np.concatenate(sizes))
+
+    def spread(self, rows: NDArray[np.bool_], others: EncodedBatch) -> EncodedBatch:
+        """Return a batch with these messages where `rows` (n,) is True, and with those of `others` elsewhere."""
+        both = EncodedBatch.concat([self, others])
+        order = np.argsort(np.concatenate([np.flatnonzero(rows), np.flatnonzero(~rows)]))
+        return EncodedBatch(both.data, both.starts[order], both.sizes[order])
+
+    def message(self, row: int) -> bytes | None:
+        """Return a message as `bytes`, or None if it is absent."""
+        start, size = int(self.starts[row]), int(self.sizes[row])
+        if not size:
+            return None
+        source = getattr(self.data.base, "obj", self.data.base)
+        if type(source) is bytes and len(source) == size:
+            return source  # the batch was made of this message
+        return self.data[start : start + size].tobytes()
 
     def messages(self) -> list[bytes | None]:
         """Return the messages as separate `bytes`; None for an absent one."""
-        data, ends = self.data.tobytes(), (self.starts + self.sizes).tolist()
-        pairs = zip(self.starts.tolist(), ends, strict=True)
-        return [data[start:end] if end > start else None for start, end in pairs]
+        return [self.message(row) for row in range(len(self.sizes))]

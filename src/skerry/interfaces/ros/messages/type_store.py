@@ -10,6 +10,7 @@ from skerry.core.errors import SkerryError, UnknownName, did_you_mean
 from skerry.interfaces.ros.messages.type_hash import hash_of
 from skerry.interfaces.ros.messages.types import (
     ActionType,
+    FieldType,
     MessageType,
     ServiceType,
     actionlib_messages,
@@ -67,6 +68,14 @@ class TypeStore:
             if name not in self._messages:
                 raise self._unknown(name, "message")
         return self._messages[name]
+
+    def field(self, name: str, path: str) -> FieldType:
+        """Return the type of a field of a message type; `path` is its path, such as `rpm.rpm`."""
+        kind = self.message(name)
+        *parents, last = path.split(".")
+        for part in parents:
+            kind = self.message(_field(kind, part, name, path).base)
+        return _field(kind, last, name, path)
 
     def service(self, name: str) -> ServiceType:
         """Return a service type; services of actions are included, such as sam_msgs/action/SystemsCheck_SendGoal."""
@@ -134,6 +143,13 @@ class TypeStore:
         return UnknownName(
             f"there is no {what} {name}; {hint} Or add the folder of its package to `message_paths` of the interface"
         )
+
+
+def _field(kind: MessageType, part: str, name: str, path: str) -> FieldType:
+    fields = {field.name: field.type for field in kind.fields}
+    if part not in fields or (fields[part].array and path.split(".")[-1] != part):
+        raise SkerryError(f"{name} has no field {path!r}; {did_you_mean(part, fields)}")
+    return fields[part]
 
 
 def _definitions_in(folder: Path) -> dict[str, Path]:

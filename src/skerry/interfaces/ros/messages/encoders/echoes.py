@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from skerry.core.kernels import kernel
 from skerry.interfaces.ros.messages.encoded_batch import EncodedBatch
-from skerry.interfaces.ros.messages.encoders import EncoderContext, EncodeReading, ReadingEncoder, register_factory
-from skerry.parts.sensor import Readings
+from skerry.interfaces.ros.messages.encoders import Encoder, EncoderContext, register_factory
+from skerry.parts.readings import Ragged, Readings
 from skerry.sensors.raycast.echoes import transform_points
 
 POINT: Final = 13  # bytes of a point: x, y, z as float32 and the intensity as uint8
@@ -52,7 +51,9 @@ def _write_clouds(
         place += 1
 
 
-class CloudEncoder(ReadingEncoder):
+@register_factory("mbes", "sensor_msgs/PointCloud2")
+@register_factory("fls", "sensor_msgs/PointCloud2")
+class CloudEncoder(Encoder):
     """Encoder of sonar echoes as points in the map frame, with x, y, z and a byte of intensity.
 
     The format is that of the SMaRC simulator. Rays without an echo have no point.
@@ -61,7 +62,7 @@ class CloudEncoder(ReadingEncoder):
     def __init__(self, context: EncoderContext) -> None:
         named = [("x", 0, _FLOAT32), ("y", 4, _FLOAT32), ("z", 8, _FLOAT32), ("intensity", 12, _UINT8)]
         fields = [{"name": name, "offset": offset, "datatype": kind, "count": 1} for name, offset, kind in named]
-        self._heads = context.batch_template(
+        self._heads = context.template(
             "sensor_msgs/PointCloud2",
             ("width", "row_step"),
             header=context.header(0.0, context.map_frame),
@@ -71,39 +72,23 @@ class CloudEncoder(ReadingEncoder):
             is_dense=True,
         )
 
-    def __call__(self, reading: Any, time: float) -> bytes | None:
-        if reading is None:
-            return None
-        cloud, pose = reading.cloud, reading.cloud.pose
-        points, levels, count = cloud.points[None], cloud.levels[None], np.array([len(cloud.levels)])
-        return self._write(
-            [reading.time], points, levels, count, pose.position[None], pose.orientation[None]
-        ).data.tobytes()
-
-    def encode_batch(self, readings: Sequence[Any], ticks: Sequence[int], step: float) -> EncodedBatch:
-        if not isinstance(readings, Readings) or readings.columns is None:
-            return EncodedBatch.from_messages(
-                [self(reading, tick * step) for reading, tick in zip(readings, ticks, strict=True)]
-            )
-        columns = readings.columns()
-        cloud, pose = columns.cloud, columns.cloud.pose
-        found = self._write(columns.time, cloud.points, cloud.levels, cloud.count, pose.position, pose.orientation)
-        if readings.valid is None or readings.valid.all():
-            return found
-        return found.masked(readings.valid)
+    def encode_valid(self, readings: Readings[Any]) -> EncodedBatch:
+        cloud = readings.cloud
+        points, levels, pose = Ragged.of(cloud.points), Ragged.of(cloud.levels), cloud.pose
+        return self._write(readings.time, points.values, levels.values, points.counts, pose.position, pose.orientation)
 
     def warm_up(self) -> None:
         points, levels = np.zeros((1, 1, 3), np.float32), np.zeros((1, 1), np.uint8)
-        self._write([0.0], points, levels, np.zeros(1, np.int64), np.zeros((1, 3)), np.zeros((1, 4)))
+        self._write(np.zeros(1), points, levels, np.zeros(1, np.int64), np.zeros((1, 3)), np.zeros((1, 4)))
 
     def _write(
-        self, times: Sequence[float], points: Any, levels: Any, counts: Any, positions: Any, orientations: Any
+        self, times: Any, points: Any, levels: Any, counts: Any, positions: Any, orientations: Any
     ) -> EncodedBatch:
         heads = self._heads.fill(times, {"width": counts, "row_step": POINT * counts})
         sizes = heads.sizes[0] + POINT * counts
         out = np.empty(sizes.sum(), np.uint8)
         _write_clouds(
-            heads.data.reshape(len(counts), -1),
+            np.array(heads.data).reshape(len(counts), -1),  # writable, so that one signature is compiled
             points,
             levels,
             counts,
@@ -113,10 +98,3 @@ class CloudEncoder(ReadingEncoder):
             out,
         )
         return EncodedBatch.contiguous(out, sizes)
-
-
-@register_factory("mbes", "sensor_msgs/PointCloud2")
-@register_factory("fls", "sensor_msgs/PointCloud2")
-def clouds(context: EncoderContext) -> EncodeReading:
-    """Return the encoder of a sonar's points in the map frame."""
-    return CloudEncoder(context)

@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skerry.interfaces.ros.messages.codec import Codec, Message
-from skerry.interfaces.ros.messages.encoders import EncoderContext, EncodeReading, register_encoder, register_factory
+from skerry.interfaces.ros.messages.encoders import (
+    Encoder,
+    EncoderContext,
+    TemplateEncoder,
+    register_encoder,
+    register_factory,
+)
+from skerry.parts.readings import Readings
 from skerry.sensors.camera import CameraReading
 from skerry.sensors.fls import FlsReading
 from skerry.sensors.lidar import LidarReading, PlanarReading
@@ -50,16 +57,14 @@ def _layout(codec: Codec, columns: tuple[tuple[str, str], ...]) -> tuple[np.dtyp
 
 
 @register_encoder("fls", "sensor_msgs/Image")
-def forward_image(reading: FlsReading | None, context: EncoderContext, time: float) -> Message | None:
+def forward_image(reading: FlsReading, context: EncoderContext) -> Message:
     """Encode a sonar image: beams from left to right, range from top to bottom."""
-    return None if reading is None else image(context, reading.time, "mono8", reading.levels.T, context.frame)
+    return image(context, reading.time, "mono8", reading.levels.T, context.frame)
 
 
 @register_encoder("msis", "sensor_msgs/LaserScan")
-def ping(reading: MsisReading | None, context: EncoderContext, time: float) -> Message | None:
+def ping(reading: MsisReading, context: EncoderContext) -> Message:
     """Encode one ping: the intensities of its buckets at the angle of the sonar head."""
-    if reading is None:
-        return None
     buckets = len(reading.levels)
     return context.codec.make(
         "sensor_msgs/LaserScan",
@@ -74,7 +79,7 @@ def ping(reading: MsisReading | None, context: EncoderContext, time: float) -> M
 
 
 @register_factory("sidescan", "smarc_msgs/Sidescan")
-def sides(context: EncoderContext) -> EncodeReading:
+def sides(context: EncoderContext) -> Encoder:
     """Encode both sides, nearest bucket first; angles are high and low bytes, if the sonar measures them."""
     name = "smarc_msgs/Sidescan"
     known = {field.name for field in context.codec.type_store.message(name).fields}
@@ -83,35 +88,33 @@ def sides(context: EncoderContext) -> EncodeReading:
     has_angles = settings.interferometric and "port_channel_angle_high" in known
     suffixes = ("channel", "channel_angle_high", "channel_angle_low") if has_angles else ("channel",)
     channels = [f"{side}_{suffix}" for side in ("port", "starboard") for suffix in suffixes]
-
-    def numbers(reading: SidescanReading) -> dict[str, Any]:
-        values: dict[str, Any] = {
-            "time": np.rint(np.multiply(reading.time, 1e4)).astype(np.int64) % 2**32,
-            "port_channel": reading.port_levels,
-            "starboard_channel": reading.starboard_levels,
-        }
-        for side in ("port", "starboard") if has_angles else ():
-            angles = getattr(reading, f"{side}_angles")
-            values[f"{side}_channel_angle_high"] = (angles >> 8).astype(np.uint8)
-            values[f"{side}_channel_angle_low"] = (angles & 0xFF).astype(np.uint8)
-        return {field: values[field] for field in ("time", *channels)}
-
     empty: dict[str, Any] = dict.fromkeys(channels, np.zeros(settings.buckets, np.uint8))
-    return context.template_encoder(
+    template = context.template(
         name,
-        numbers,
         ("time", *channels),
         type=SIDESCAN_8_BITS,
         max_duration=2.0 * settings.max_range / SOUND_SPEED,
         **empty,
     )
 
+    def columns(readings: Readings[SidescanReading]) -> dict[str, Any]:
+        values: dict[str, Any] = {
+            "time": np.rint(np.multiply(readings.time, 1e4)).astype(np.int64) % 2**32,
+            "port_channel": readings.port_levels,
+            "starboard_channel": readings.starboard_levels,
+        }
+        for side in ("port", "starboard") if has_angles else ():
+            angles = getattr(readings, f"{side}_angles")
+            values[f"{side}_channel_angle_high"] = (angles >> 8).astype(np.uint8)
+            values[f"{side}_channel_angle_low"] = (angles & 0xFF).astype(np.uint8)
+        return values
+
+    return TemplateEncoder(template, columns)
+
 
 @register_encoder("lidar", "sensor_msgs/PointCloud2")
-def scan(reading: LidarReading | PlanarReading | None, context: EncoderContext, time: float) -> Message | None:
+def scan(reading: LidarReading | PlanarReading, context: EncoderContext) -> Message:
     """Encode the returns as points in the sensor's frame."""
-    if reading is None:
-        return None
     x, y, z = reading.points.T
     columns: dict[str, Any] = {"x": x, "y": y, "z": z}
     if isinstance(reading, LidarReading):
@@ -120,7 +123,7 @@ def scan(reading: LidarReading | PlanarReading | None, context: EncoderContext, 
 
 
 @register_encoder("lidar", "sensor_msgs/LaserScan")
-def planar_scan(reading: LidarReading | PlanarReading | None, context: EncoderContext, time: float) -> Message | None:
+def planar_scan(reading: LidarReading | PlanarReading, context: EncoderContext) -> Message | None:
     """Encode a planar scan; there is no message for other lidars."""
     if not isinstance(reading, PlanarReading):
         return None
@@ -154,16 +157,14 @@ def image(context: EncoderContext, time: float, encoding: str, pixels: NDArray[A
 
 
 @register_encoder("camera", "sensor_msgs/Image")
-def camera_image(reading: CameraReading | None, context: EncoderContext, time: float) -> Message | None:
+def camera_image(reading: CameraReading, context: EncoderContext) -> Message:
     """Encode the image as rgb8."""
-    return None if reading is None else image(context, reading.time, "rgb8", reading.image, context.frame)
+    return image(context, reading.time, "rgb8", reading.image, context.frame)
 
 
 @register_encoder("camera", "sensor_msgs/CompressedImage")
-def compressed_image(reading: CameraReading | None, context: EncoderContext, time: float) -> Message | None:
+def compressed_image(reading: CameraReading, context: EncoderContext) -> Message:
     """Encode the image as JPEG."""
-    if reading is None:
-        return None
     return context.codec.make(
         "sensor_msgs/CompressedImage",
         header=context.header(reading.time),
@@ -173,10 +174,8 @@ def compressed_image(reading: CameraReading | None, context: EncoderContext, tim
 
 
 @register_encoder("camera", "sensor_msgs/CameraInfo")
-def camera_info(reading: CameraReading | None, context: EncoderContext, time: float) -> Message | None:
+def camera_info(reading: CameraReading, context: EncoderContext) -> Message:
     """Encode the calibration of a single unrectified camera: K, D and P."""
-    if reading is None:
-        return None
     matrix = reading.matrix
     return context.codec.make(
         "sensor_msgs/CameraInfo",
