@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from skerry.control.hold import EXTERNAL_OWNER
+from skerry.control.manual.keyboard import KEY_TIMEOUT
 from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
 from skerry.parts.acoustics import CanWrite
@@ -234,6 +235,7 @@ class HoldKeys(Command):
 
     robot: str
     keys: tuple[str, ...]
+    timeout: float = float(KEY_TIMEOUT)  # simulated time without another command after which they are released, s
 
     def apply(self, run: Runner) -> None:
         keyboard = run.world.robots[self.robot].keyboard
@@ -241,7 +243,7 @@ class HoldKeys(Command):
             if key not in self.keys:
                 keyboard.release(key)
         for key in self.keys:
-            keyboard.press(key)
+            keyboard.press(key, self.timeout)
 
 
 @dataclass(frozen=True)

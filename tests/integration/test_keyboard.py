@@ -122,6 +122,18 @@ def test_silence_releases_all_keys_after_half_a_second(world, sam) -> None:
     assert (sam.actuators["thruster1"].setpoint, sam.keyboard.down) == (0.0, ())
 
 
+def test_a_press_may_give_the_watchdog_another_time_which_a_snapshot_keeps(world, sam) -> None:
+    sam.keyboard.press("up", timeout=2.0)
+    before = world.snapshot()
+    for _ in range(2):
+        world.advance(1.9)
+        assert sam.keyboard.down == ("up",)
+        world.advance(0.2)
+        assert sam.keyboard.down == ()
+        sam.keyboard.press("up")
+        world.restore(before)
+
+
 def test_a_value_set_by_a_key_of_mode_set_outlasts_silence(world, sam) -> None:
     sam.keyboard.press("c")
     world.advance(2.0)

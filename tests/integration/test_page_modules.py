@@ -15,7 +15,7 @@ import pytest
 
 import skerry
 from skerry.ui import protocol
-from skerry.ui.protocol import Payload
+from skerry.ui.protocol import Payload, SonarLine
 from skerry.water import WaterConfig
 
 HERE = Path(__file__).parent / "page"
@@ -32,7 +32,7 @@ MESSAGES: list[Payload] = [
     protocol.cloud(POINTS, np.array([1, 2, 255], np.uint8)),
     protocol.cloud(np.zeros((0, 3))),
     protocol.image(b"\xff\xd8\xff\xd9"),
-    protocol.sonar_lines([np.array([1, 2, 3, 4], np.uint8), np.array([5, 6, 7, 8], np.uint8)]),
+    protocol.sonar_lines([SonarLine(0.0, 50.0, np.array(row, np.uint8)) for row in ([1, 2, 3, 4], [5, 6, 7, 8])]),
     protocol.sonar_fan(np.arange(6, dtype=np.uint8).reshape(2, 3), (0.5, -0.5), (0.0, 20.0)),
     protocol.segments(LINES, SHADES),
     protocol.segments(LINES[:1]),

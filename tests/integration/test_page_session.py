@@ -50,6 +50,10 @@ def sent(client: PageClient, socket: Socket | None = None) -> Socket:
     return socket
 
 
+def line(*levels: int, time: float = 0.0, range_m: float = 50.0) -> protocol.SonarLine:
+    return protocol.SonarLine(float(time), range_m, np.array(levels, np.uint8))
+
+
 def test_of_a_stream_only_the_latest_message_waits() -> None:
     client = PageClient("c1")
     client.subscribe({"pose": 30.0, "tf": 5.0})
@@ -90,15 +94,16 @@ def test_lines_are_queued_in_order_up_to_a_limit() -> None:
     client = PageClient("c1")
     client.subscribe({"sonar": 30.0})
     for number in range(MAX_LINES + 5):
-        client.queue_line("sonar", 7, float(number), np.array([number % 256, 1], np.uint8), number + 1)
+        client.queue_line("sonar", 7, line(number % 256, 1, time=number), number + 1)
     (data,) = sent(client).messages
     kind, _, stream, last, time, payload = protocol.decode(data)
     assert (kind, stream, last, time) == (protocol.Kind.SONAR_LINES, 7, MAX_LINES + 5, MAX_LINES + 4)
-    assert struct.unpack_from("<HH", payload) == (MAX_LINES, 2)
-    assert payload[4] == 5  # the first five are gone
-    client.queue_line("sonar", 7, 0.0, np.zeros(2, np.uint8), 1)
-    client.queue_line("sonar", 7, 0.0, np.zeros(3, np.uint8), 2)  # a line of another width drops the queued lines
-    assert struct.unpack_from("<HH", sent(client).messages[0], 16) == (1, 3)
+    assert struct.unpack_from("<HHf", payload) == (MAX_LINES, 2, 50.0)
+    assert payload[8] == 5  # the first five are gone
+    for other in (line(0, 0, 0), line(0, 0, range_m=20.0)):  # of another width, and of another range
+        client.queue_line("sonar", 7, line(0, 0), 1)
+        client.queue_line("sonar", 7, other, 2)  # drops the queued lines
+        assert struct.unpack_from("<HHf", sent(client).messages[0], 16) == (1, len(other.levels), other.range)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +142,7 @@ def test_messages_of_ended_subscriptions_are_not_sent() -> None:
     client = PageClient("c1")
     client.subscribe({"pose": 30.0, "sonar": 30.0})
     client.queue_message("pose", b"pose", 0.0)
-    client.queue_line("sonar", 1, 0.0, np.zeros(2, np.uint8), 1)
+    client.queue_line("sonar", 1, line(0, 0), 1)
     client.subscribe({})
     assert sent(client).messages == []
 

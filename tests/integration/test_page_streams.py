@@ -82,7 +82,7 @@ class WorldWithPage:
             else [SensorReading(stream.robot or "", stream.sensor or "", self.world.tick, reading)]
         )
         sample = stream.sample(StreamInput(new, {(each.robot, each.sensor): each.reading for each in new}))
-        payload = stream.encode([row for _, row in sample] if stream.keeps_every_row else sample)
+        payload = stream.encode(sample)
         assert payload.kind is stream.kind
         return payload
 
@@ -124,9 +124,9 @@ def test_a_picture_is_the_cameras(watched: WorldWithPage) -> None:
 def test_a_line_of_a_side_scan_goes_from_port_to_starboard(watched: WorldWithPage) -> None:
     taken = reading(watched, "sidescan")
     data = watched.payload("sonar/sam/sidescan", taken).data
-    assert struct.unpack_from("<HH", data) == (1, 2000)
-    assert data[4:1004] == taken.port_levels[::-1].tobytes()
-    assert data[1004:] == taken.starboard_levels.tobytes()
+    assert struct.unpack_from("<HHf", data) == pytest.approx((1, 2000, 1000 * taken.bucket_size))
+    assert data[8:1008] == taken.port_levels[::-1].tobytes()
+    assert data[1008:] == taken.starboard_levels.tobytes()
 
 
 def test_a_forward_looking_sonar_is_a_fan_from_left_to_right(watched: WorldWithPage) -> None:
@@ -170,7 +170,7 @@ def test_the_cloud_of_a_lidar_is_in_the_world(watched: WorldWithPage, sensor: st
     taken = reading(watched, sensor)
     payload = watched.payload(f"cloud/sam/{sensor}", taken)
     points = points_of(payload)
-    assert payload.flags == EXTRA
+    assert payload.flags == (EXTRA if sensor == "lidar" else 0)  # a scanner has intensities of all beams, not of points
     assert len(points) == len(taken.points)
     distances = np.linalg.norm(points - taken.pose.position, axis=1)
     assert distances == pytest.approx(np.linalg.norm(taken.points, axis=1), abs=5e-3)
@@ -180,11 +180,11 @@ def test_a_polar_view_has_the_most_level_ranges(watched: WorldWithPage) -> None:
     taken = reading(watched, "lidar")
     stream = watched.page.streams["polar/sam/lidar"]
     ranges = np.frombuffer(watched.payload(stream.name, taken).data, "<f4")
-    assert len(ranges) == stream.details["rows"] == 36
+    assert len(ranges) == 36
     elevations = [-15, 1, -13, 3, -11, 5, -9, 7, -7, 9, -5, 11, -3, 13, -1, 15]  # of a VLP-16, by its data sheet
     level = sorted(elevations).index(-1), sorted(elevations).index(1)
     assert any(np.array_equal(ranges, taken.ranges[row], equal_nan=True) for row in level)
-    first, last = stream.details["angles"]
+    first, last = (stream.details["display"][name] for name in ("first_angle", "last_angle"))
     assert abs(last - first) == pytest.approx(2 * np.pi * 35 / 36, rel=1e-3)
 
 
@@ -202,7 +202,9 @@ def test_scalars_are_those_of_the_world(watched: WorldWithPage) -> None:
     stream = watched.page.streams["scalars/sam"]
     sample = stream.sample(StreamInput((), {("sam", "imu"): taken}))
     values = dict(zip(stream.details["fields"], np.frombuffer(stream.encode(sample).data, "<f4"), strict=True))
-    assert len(stream.details["fields"]) == len(stream.details["units"])
+    units = dict(zip(stream.details["fields"], stream.details["units"], strict=True))
+    assert units["imu.linear_acceleration.z"] == "m/s²"
+    assert (units["ctd.temperature"], units["dvl.velocity.x"], units["thruster1.target"]) == ("°C", "m/s", "rpm")
     assert [values[axis] for axis in "xyz"] == pytest.approx(sam.position, abs=1e-4)
     assert values["thruster1.target"] == sam.actuators["thruster1"].setpoint
     assert values["imu.linear_acceleration.z"] == pytest.approx(taken.linear_acceleration[2], rel=1e-5)
@@ -276,6 +278,11 @@ def test_streams_are_described_in_the_scene(watched: WorldWithPage) -> None:
         "title": "sam camera front",
         "robot": "sam",
         "sensor": "camera_front",
-        "width": 16,
-        "height": 12,
+        "display": {
+            "kind": "image",
+            "image": "image",
+            "quality": "jpeg_quality",
+            "vertical_fov_deg": pytest.approx(60.0, abs=30.0),
+            "units": {"image": "", "jpeg_quality": ""},
+        },
     }

@@ -209,7 +209,7 @@ def test_a_client_gets_hello_scene_and_state_and_the_streams_it_wants() -> None:
     async def look(client: WebSocketClient) -> None:
         hello, scene = client.last("hello"), client.last("scene")
         assert hello and scene
-        assert hello["proto"] == scene["proto"] == 1
+        assert hello["proto"] == scene["proto"] == protocol.PROTOCOL
         assert hello["version"] == skerry.__version__
         numbers = {stream["name"]: stream["id"] for stream in scene["streams"]}
         await client.do("sub", streams={"pose": {"hz": 30}, "scalars/sam": {"hz": 10}})
@@ -265,8 +265,8 @@ def test_lines_of_a_side_scan_come_complete_and_in_order() -> None:
         lines = 0
         for kind, _, _, last, _, payload in client.messages:
             assert kind is Kind.SONAR_LINES
-            rows, length = struct.unpack_from("<HH", payload)
-            assert length == 2000 and len(payload) == 4 + rows * length
+            rows, length, _ = struct.unpack_from("<HHf", payload)
+            assert length == 2000 and len(payload) == 8 + rows * length
             lines += rows
             assert last == lines  # none is missing
 
@@ -360,11 +360,11 @@ def test_held_keys_drive_and_a_timeout_releases_them() -> None:
 
 
 def test_held_keys_stay_down_at_full_speed() -> None:
-    """The keyboard's timeout counts simulated time, and the page sends held keys again often enough."""
+    """The keyboard's timeout counts simulated time, and each message gives it enough of that."""
 
     async def drive(client: WebSocketClient) -> None:
+        first = await client.state(lambda state: state["rtf"] > 1)  # the page has measured the speed
         await client.do("keys", robot="sam", held=["up"], seq=1)
-        first = await client.state(lambda state: state["robots"]["sam"]["held"] == ["up"])
         for number in range(8):
             await client.socket.send_json({"op": "keys", "robot": "sam", "held": ["up"], "seq": number})
             last = await client.state()
@@ -373,6 +373,32 @@ def test_held_keys_stay_down_at_full_speed() -> None:
 
     with running(speed=None) as run:
         with_client(drive, run)
+
+
+def test_held_keys_stay_down_while_the_run_is_paused() -> None:
+    async def drive(client: WebSocketClient) -> None:
+        await client.do("pause")
+        await client.do("keys", robot="sam", held=["up"], seq=1)
+        await asyncio.sleep(1.0)
+        assert (await client.state())["robots"]["sam"]["held"] == ["up"]
+        await client.do("resume")
+        await client.state(lambda state: state["robots"]["sam"]["held"] == [])
+
+    with running() as run:
+        with_client(drive, run)
+
+
+def test_keys_over_http_are_released_by_the_same_timeout_and_take_no_drive_lock() -> None:
+    async def drive() -> None:
+        async with connected(run) as watcher, ClientSession() as session:
+            status, _ = await post(session, run, {"op": "keys", "robot": "sam", "held": ["up"]})
+            assert status == 200
+            state = await watcher.state(lambda state: state["robots"]["sam"]["held"] == ["up"])
+            assert state["robots"]["sam"]["lease"] is None
+            await watcher.state(lambda state: state["robots"]["sam"]["held"] == [])
+
+    with running() as run:
+        asyncio.run(drive())
 
 
 def test_a_disconnected_client_releases_its_keys_and_its_drive_lock() -> None:
@@ -451,8 +477,8 @@ def test_requests_send_a_robot_to_a_waypoint_trigger_a_leak_send_text_and_telepo
         await client.do("sub", streams={"waypoints": {"hz": 10}})
         await client.until(lambda: client.messages)
         await client.do("leak", robot="sam")
-        await client.state(lambda state: state["robots"]["sam"]["leak"] is True)
-        await client.events("leak")
+        await client.state(lambda state: state["robots"]["sam"]["indicators"]["leak.leaked"] is True)
+        await client.events("alarm")
         await client.do("acoustic", robot="sam", transceiver="modem", text="hello")
         event = await client.events("acoustic")
         assert (event["source"], event["text"], event["bytes"]) == ("sam/modem", "hello", 5)

@@ -104,7 +104,7 @@ def test_sam_can_be_put_elsewhere_and_made_to_leak(operator: Any) -> None:
     operator.click("leak")
     operator.until(lambda: "Leak" in operator["state-leak"].inner_text(), "the leak to be shown")
     operator.click("tab-events")
-    operator.until(lambda: "leaks" in operator["events-log"].inner_text(), "the leak in the log")
+    operator.until(lambda: "Leak!" in operator["events-log"].inner_text(), "the leak in the log")
 
 
 @pytest.mark.parametrize("operator", ["drone_recovers_sam"], indirect=True)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from skerry.core.meshes import box
 from skerry.ui import protocol
 from skerry.ui.assets import Assets
-from skerry.ui.protocol import Kind, Payload
+from skerry.ui.protocol import Kind, Payload, SonarLine
 
 DOCS = Path(__file__).parents[2] / "docs" / "page_protocol.md"
 
@@ -39,8 +39,8 @@ def test_numbers_of_messages_wrap_round() -> None:
         ),
         (protocol.particles([[1, 2, 3]], [0.25]), struct.pack("<I4f", 1, 1, 2, 3, 0.25)),
         (
-            protocol.sonar_lines([np.array([1, 2, 3], np.uint8), np.array([4, 5, 6], np.uint8)]),
-            struct.pack("<HH6B", 2, 3, 1, 2, 3, 4, 5, 6),
+            protocol.sonar_lines([SonarLine(0.0, 50.0, np.array(row, np.uint8)) for row in ([1, 2, 3], [4, 5, 6])]),
+            struct.pack("<HHf6B", 2, 3, 50.0, 1, 2, 3, 4, 5, 6),
         ),
         (
             protocol.sonar_fan(np.array([[1, 2, 3], [4, 5, 6]], np.uint8), (0.5, -0.5), (0.0, 20.0)),

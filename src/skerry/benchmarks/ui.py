@@ -23,7 +23,6 @@ import numpy as np
 from skerry.benchmarks._goal import Goal
 from skerry.parts.interface import Inbox, Interface, SensorReading
 from skerry.runner import Runner
-from skerry.sensors.camera import CameraReading
 from skerry.ui import protocol
 from skerry.ui.fake_client import serve_clients
 from skerry.ui.page import Page
@@ -126,25 +125,13 @@ def _streams() -> Iterator[PageStream]:
     smooth = np.add.outer(np.linspace(0, 120, 480), np.linspace(0, 100, 640))[..., None] + rng.normal(
         20, 6, (480, 640, 3)
     )
-    none: Any = np.zeros(0)
-    picture = CameraReading(
-        0.0,
-        np.clip(smooth, 0, 255).astype(np.uint8),
-        none,
-        none,
-        none,
-        (),
-        none,
-        none,
-        1.0,
-        (),
-        75,
-    )
+    picture = np.clip(smooth, 0, 255).astype(np.uint8)
+    line = protocol.SonarLine(0.0, 50.0, row)
     yield _stream("rays", Kind.SEGMENTS, rays, protocol.segments)
     yield _stream("rope", Kind.SEGMENTS, rope, protocol.segments)
     yield _stream("particles", Kind.PARTICLES, points, lambda value: protocol.particles(value, ages))
-    yield _stream("image", Kind.IMAGE, picture, encode_picture, is_slow=True)
-    yield _stream("sidescan", Kind.SONAR_LINES, [(0.0, row)], protocol.sonar_lines, keeps_every_row=True)
+    yield _stream("image", Kind.IMAGE, picture, lambda value: encode_picture(value, 75), is_slow=True)
+    yield _stream("sidescan", Kind.SONAR_LINES, [line], protocol.sonar_lines, keeps_every_row=True)
     yield _stream("fan", Kind.SONAR_FAN, fan, lambda value: protocol.sonar_fan(value, (0.6, -0.6), (0.0, 30.0)))
     yield _stream("cloud", Kind.CLOUD, cloud, protocol.cloud, is_slow=True)
 

@@ -81,6 +81,17 @@ class KindConfig(Config):
 
     kind: str
 
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        """Return small valid settings, with which the contract tests build the kind.
+
+        A kind with required settings overrides it, and adds them: `return super().example(**{"area": 1} | settings)`.
+
+        Args:
+            settings: Settings that are added to the example or replace its own.
+        """
+        return cls.model_validate(settings)
+
 
 ConfigT = TypeVar("ConfigT", bound=Config)
 

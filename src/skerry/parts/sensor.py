@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, is_dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Literal, Protocol, TypeAlias, TypeVar, get_args
+from typing import Any, ClassVar, Generic, Literal, Protocol, Self, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,7 @@ from skerry.core.frames import Pose, Twist
 from skerry.core.geo import Projection
 from skerry.core.noise import Noise
 from skerry.parts.component import Component, ComponentConfig, Mount
+from skerry.parts.display import Display, Scalars
 from skerry.parts.readings import Readings
 
 SENSORS = Family("sensors", "skerry.sensors")
@@ -302,11 +303,13 @@ class SensorConfig(ComponentConfig, Mount):
     """Settings of a sensor on a link.
 
     Attributes:
+        display: How the page shows the readings. A kind whose display depends on its settings makes it a property.
         ros: Messages as which the readings can be published in ROS: for each message type, the field of the reading by
             the path of the message's field. Fields are numbers or arrays of numbers, such as `velocity` or
             `pose.position`. Other messages need an encoder in `interfaces/ros/messages/encoders`.
     """
 
+    display: ClassVar[tuple[Display, ...]] = (Scalars(),)
     ros: ClassVar[Mapping[str, Mapping[str, str]]] = {}
 
     frequency: Rational = Field(gt=0, description="readings per second, Hz; at most one per physics step")
@@ -330,6 +333,17 @@ class SensorConfig(ComponentConfig, Mount):
     def can_be_triggered(self) -> bool:
         """Whether a scenario event may trigger the sensor."""
         return False
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        """Return small valid settings, with which the contract tests build the kind.
+
+        The robot of these tests is `rig`, with the links `base_link` and `fin` and the joint `fin_hinge` between them.
+
+        Args:
+            settings: Settings that are added to the example or replace its own.
+        """
+        return super().example(**{"link": "base_link", "frequency": 50} | settings)
 
     def build(self) -> Sensor[Any]:
         """Return a new sensor with these settings."""

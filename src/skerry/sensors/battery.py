@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from pydantic import Field, model_validator
 from skerry.core.config import NonNegative, Positive
 from skerry.core.noise import Noise
 from skerry.core.units import unit
+from skerry.parts.display import Meter, Scalars
 from skerry.parts.readings import Readings
 from skerry.parts.sensor import Sensor, SensorConfig, SensorView
 
@@ -81,6 +82,8 @@ class BatterySensor(Sensor[BatteryReading]):
 class Battery(SensorConfig):
     """Battery. It only reports: when it is empty, the actuators keep running."""
 
+    display = (Scalars(), Meter("percent", low=20))
+
     kind: Literal["battery"] = "battery"
     start_percent: float = Field(95.0, ge=0, le=100, description="state of charge at the start")
     capacity_wh: Positive | None = Field(
@@ -107,6 +110,10 @@ class Battery(SensorConfig):
         if self.discharge_percent_per_minute is None:
             return 1.0 if self.capacity_wh is None else 0.0
         return self.discharge_percent_per_minute
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"capacity_wh": 50, "base_load": 20} | settings)
 
     def build(self) -> BatterySensor:
         return BatterySensor(self)

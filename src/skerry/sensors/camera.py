@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import simplejpeg
@@ -17,6 +17,7 @@ from skerry.core.errors import SkerryError
 from skerry.core.frames import OPTICAL_IN_BODY, Pose, multiply
 from skerry.core.noise import Noise
 from skerry.core.units import unit
+from skerry.parts.display import Display, Image
 from skerry.parts.sensor import SampleView, SensorConfig, SimpleSensor
 from skerry.rays.detections import ImageDetection, detect
 from skerry.rays.exposure import encode_srgb, metered_gain
@@ -253,6 +254,18 @@ class Camera(SensorConfig):
         else:
             f = 0.5 * height / np.tan(np.radians(0.5 * (self.vertical_fov_deg or 60.0)))
         return Lens(width, height, float(f), float(f), cx, cy, distortion)
+
+    @property
+    def display(self) -> tuple[Display, ...]:  # type: ignore[override]
+        focal_length = float(self.lens().matrix[1, 1])
+        fov_deg = float(np.degrees(2 * np.arctan(0.5 * self.height / focal_length)))
+        return (Image("image", quality="jpeg_quality", vertical_fov_deg=fov_deg),)
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(
+            **{"width": 12, "height": 8, "detections": True, "read_noise": 0.01, "shutter": 0.01} | settings
+        )
 
     def build(self) -> CameraSensor:
         return CameraSensor(self)

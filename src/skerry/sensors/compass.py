@@ -9,7 +9,7 @@ axis points straight up or down and the heading is undefined.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from pydantic import Field
@@ -19,6 +19,7 @@ from skerry.core.frames import Pose, rotate, wrap_degrees
 from skerry.core.noise import Noise
 from skerry.core.rotations import rotate_each_to_world
 from skerry.core.units import unit
+from skerry.parts.display import Scalars
 from skerry.parts.readings import Readings
 from skerry.parts.sensor import Sensor, SensorConfig, SensorView
 
@@ -65,6 +66,7 @@ class CompassSensor(Sensor[CompassReading]):
 class Compass(SensorConfig):
     """Compass. North is the world's y axis, which is grid north if the scenario has a `reference`."""
 
+    display = (Scalars(("heading_deg",)),)
     ros = {"smarc_msgs/FloatStamped": {"data": "heading_deg"}}
 
     kind: Literal["compass"] = "compass"
@@ -78,6 +80,10 @@ class Compass(SensorConfig):
     noise_deg: NonNegative = Field(
         0.5, description="standard deviation, °; the default is typical of small tilt-compensated compasses"
     )
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"bias_deg": 1} | settings)
 
     def build(self) -> CompassSensor:
         return CompassSensor(self, self.offset())

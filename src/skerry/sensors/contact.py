@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from pydantic import Field
@@ -69,6 +69,10 @@ class Contact(SensorConfig):
     kind: Literal["contact"] = "contact"
     whole_robot: bool = Field(False, description="report contacts of all links of the robot, not only of this link")
     threshold: NonNegative = Field(0.0, description="minimum force of a contact, N")
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"whole_robot": True} | settings)
 
     def build(self) -> ContactSensor:
         return ContactSensor(None if self.whole_robot else self.link, self.threshold)

@@ -22,6 +22,7 @@ from skerry.core.kernels import kernel, strict_kernel
 from skerry.core.noise import Noise, fill_normal
 from skerry.core.rotations import rotate_to_world
 from skerry.core.units import unit
+from skerry.parts.display import Rays, Scalars
 from skerry.parts.readings import Readings
 from skerry.parts.sensor import SampleView, SensorView
 from skerry.rays import Bundle
@@ -315,6 +316,8 @@ class DvlSensor(RaySensor[DvlReading]):
 
 class Dvl(RaySensorConfig):
     """Doppler velocity log that points down; its beams are inclined from the mount's −z axis."""
+
+    display = (Scalars(vectors=("velocity",)), Rays())
 
     kind: Literal["dvl"] = "dvl"
     beams: int = Field(4, ge=3, le=64, description="number of beams")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import tau
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from pydantic import Field
@@ -73,6 +73,10 @@ class Encoder(SensorConfig):
     @property
     def needs_joints(self) -> tuple[str, ...]:
         return (self.joint,)
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"joint": "fin_hinge"} | settings)
 
     def build(self) -> EncoderSensor:
         return EncoderSensor(self)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 from skerry.core.config import Positive
 from skerry.core.noise import Noise
 from skerry.core.units import unit
+from skerry.parts.display import Cloud, Rays, SonarFan
 from skerry.parts.readings import Readings, shared
 from skerry.parts.sensor import SensorView
 from skerry.sensors.raycast.sonar import BucketConfig, BucketSonar, Bytes, Fan, Singles, SonarCloud, forward_fan
@@ -59,6 +60,12 @@ class FlsSensor(BucketSonar[FlsReading]):
 class Fls(BucketConfig):
     """Forward-looking sonar."""
 
+    display = (
+        SonarFan("levels", "azimuths", "bin_size"),
+        Cloud("cloud.points", "cloud.pose", "cloud.levels"),
+        Rays("cloud.points", "cloud.pose"),
+    )
+
     kind: Literal["fls"] = "fls"
     frequency_khz: float = Field(750.0, gt=0, le=10_000, description="frequency of the sound, kHz")
     beam_breadth_deg: float = Field(
@@ -79,6 +86,10 @@ class Fls(BucketConfig):
             if self.beams * each > MAX_VALUES:
                 raise ValueError(f"`beams` × `{name}` ({self.beams * each}) must not be more than {MAX_VALUES}")
         return self
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"beams": 16, "rays_per_beam": 8, "bins": 40} | settings)
 
     def build(self) -> FlsSensor:
         fov, breadth, tilt = np.radians([self.fov_deg, self.beam_breadth_deg, self.tilt_deg])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
 from skerry.core.units import unit
+from skerry.parts.display import ReferenceLine, Scalars
 from skerry.parts.readings import Readings, shared
 from skerry.parts.sensor import Sensor, SensorConfig, SensorView
 
@@ -107,6 +108,11 @@ class GpsSensor(Sensor[GpsReading]):
 class Gps(SensorConfig):
     """GPS receiver."""
 
+    display = (
+        Scalars(("latitude_deg", "longitude_deg", "altitude", "easting", "northing")),
+        ReferenceLine(),
+    )
+
     kind: Literal["gps"] = "gps"
     noise: NonNegative = Field(0.5, description="standard deviation east and north, m")
     vertical_noise: NonNegative = Field(1.0, description="standard deviation of the altitude, m")
@@ -117,6 +123,10 @@ class Gps(SensorConfig):
     time_to_reacquire: NonNegative = Field(
         0.0, description="time above water, without interruption, before a new fix after a dive, s"
     )
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"time_to_first_fix": 0.1} | settings)
 
     def build(self) -> GpsSensor:
         return GpsSensor(self, self.offset())

@@ -21,6 +21,7 @@ from skerry.core.kernels import kernel
 from skerry.core.noise import Noise, fill_normal
 from skerry.core.rotations import rotate_to_frame
 from skerry.core.units import unit
+from skerry.parts.display import Scalars
 from skerry.parts.readings import Readings, shared
 from skerry.parts.sensor import Sensor, SensorConfig, SensorView
 
@@ -173,6 +174,7 @@ def _fixed_covariance(sigma: float) -> NDArray[np.float64]:
 class Imu(SensorConfig):
     """IMU. The default noise is that of a tactical-grade unit; 0 gives exact values."""
 
+    display = (Scalars(vectors=("angular_velocity", "linear_acceleration")),)
     ros = {
         "sensor_msgs/Imu": {
             "orientation": "orientation",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from pydantic import Field
@@ -69,6 +69,10 @@ class JointStates(SensorConfig):
     @property
     def needs_joints(self) -> tuple[str, ...]:
         return self.joints
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"position_noise": 0.01} | settings)
 
     def build(self) -> JointStatesSensor:
         return JointStatesSensor(self)

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from skerry.core.noise import Noise
 from skerry.core.units import unit
+from skerry.parts.display import Alarm, Scalars
 from skerry.parts.readings import Readings
 from skerry.parts.sensor import Sensor, SensorConfig, SensorView
 
@@ -53,6 +54,7 @@ class LeakSensor(Sensor[LeakReading]):
 class Leak(SensorConfig):
     """Leak sensor."""
 
+    display = (Scalars(), Alarm("leaked", on="Leak!", off="Dry"))
     ros = {"smarc_msgs/Leak": {"value": "leaked", "leak_counter": "count"}}
 
     kind: Literal["leak"] = "leak"

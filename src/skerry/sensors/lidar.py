@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from skerry.core.errors import did_you_mean
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
 from skerry.core.units import unit
+from skerry.parts.display import Cloud, Display, Polar, Rays
 from skerry.parts.readings import Ragged, Readings
 from skerry.parts.sensor import SensorView
 from skerry.rays import Bundle, Hits
@@ -402,6 +403,23 @@ class Lidar(RaySensorConfig):
             default.dark_range if self.dark_range is None else self.dark_range,
             default.noise if self.noise is None else self.noise,
         )
+
+    @property
+    def display(self) -> tuple[Display, ...]:  # type: ignore[override]
+        pattern = PATTERNS[self.pattern]
+        has_all_beams = isinstance(pattern, Planar)  # of its readings, intensities include beams without a return
+        cloud = Cloud("points", "pose", None if has_all_beams else "intensity"), Rays("points", "pose")
+        if not isinstance(pattern, Spinning):
+            return cloud
+        elevations, offsets = self._beams(pattern)
+        row = int(np.argmin(np.abs(elevations)))  # the most level one
+        angles = azimuths(self._fov_deg(pattern), self._columns(pattern)) + np.radians(offsets[row])
+        first, last, far = float(angles[0]), float(angles[-1]), self.limits().max_range
+        return *cloud, Polar("ranges", first_angle=first, last_angle=last, max_range=far, row=row)
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"pattern": "vlp_16", "columns": 60} | settings)
 
     def build(self) -> LidarSensor | PlanarSensor:
         pattern = PATTERNS[self.pattern]

@@ -20,6 +20,7 @@ from skerry.core.frames import Pose
 from skerry.core.noise import Noise
 from skerry.core.rotations import rotate_each_to_frame
 from skerry.core.units import unit
+from skerry.parts.display import Scalars
 from skerry.parts.readings import Readings, shared
 from skerry.parts.sensor import Sensor, SensorConfig, SensorView
 
@@ -71,6 +72,7 @@ IDENTITY: Final = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 class Magnetometer(SensorConfig):
     """Magnetometer. The default field is that of Stockholm."""
 
+    display = (Scalars(vectors=("field",)),)
     ros = {"sensor_msgs/MagneticField": {"magnetic_field": "field", "magnetic_field_covariance": "covariance"}}
 
     kind: Literal["magnetometer"] = "magnetometer"

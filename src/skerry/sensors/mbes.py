@@ -10,6 +10,7 @@ from pydantic import Field
 
 from skerry.core.noise import Noise
 from skerry.core.units import unit
+from skerry.parts.display import Cloud, Rays
 from skerry.parts.readings import Readings
 from skerry.parts.sensor import SensorView
 from skerry.sensors.raycast.sonar import SonarCloud, SonarConfig, SonarSensor, across_track_fan
@@ -33,6 +34,8 @@ class MbesSensor(SonarSensor[MbesReading]):
 
 class Mbes(SonarConfig):
     """Multibeam echo sounder that points down."""
+
+    display = (Cloud("cloud.points", "cloud.pose", "cloud.levels"), Rays("cloud.points", "cloud.pose"))
 
     kind: Literal["mbes"] = "mbes"
     thickness_deg: float = Field(1.0, gt=0, le=90, description="thickness of the fan along the track")

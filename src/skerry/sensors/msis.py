@@ -13,6 +13,7 @@ from skerry.core.config import Positive
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
 from skerry.core.units import unit
+from skerry.parts.display import Display, Rays, SonarScan
 from skerry.parts.readings import Readings
 from skerry.parts.sensor import SensorView
 from skerry.sensors.raycast.sonar import BucketConfig, BucketSonar, Bytes, Singles, forward_fan
@@ -102,6 +103,12 @@ class Msis(BucketConfig):
             position = steps - abs(ping % (2 * steps) - steps)
             turned = self.step_deg * (0.5 * steps - position)
         return float(np.radians((turned + 180.0) % 360.0 - 180.0))
+
+    @property
+    def display(self) -> tuple[Display, ...]:  # type: ignore[override]
+        beams = max(round(self.sector_deg / self.step_deg), 1)
+        sector = float(np.radians(self.sector_deg))
+        return SonarScan("levels", "angle", "bin_size", sector=sector, beams=beams), Rays()
 
     def build(self) -> MsisSensor:
         breadth, tilt, thickness = np.radians([self.beam_breadth_deg, self.tilt_deg, self.thickness_deg])

@@ -11,6 +11,7 @@ from skerry.core.frames import Pose, Twist
 from skerry.core.kernels import strict_kernel
 from skerry.core.noise import Noise
 from skerry.core.units import unit
+from skerry.parts.display import Scalars
 from skerry.parts.readings import Readings
 from skerry.parts.sensor import Sensor, SensorConfig, SensorView
 
@@ -58,6 +59,8 @@ class OdometrySensor(Sensor[OdometryReading]):
 
 class Odometry(SensorConfig):
     """Odometry of a link, or of a frame with an offset from a link."""
+
+    display = (Scalars(vectors=("pose.position", "twist.linear", "twist.angular")),)
 
     kind: Literal["odometry"] = "odometry"
 

@@ -12,6 +12,7 @@ from skerry.core.config import NonNegative, Positive
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
 from skerry.core.units import unit
+from skerry.parts.display import Scalars
 from skerry.parts.readings import Readings
 from skerry.parts.sensor import Sensor, SensorConfig, SensorView
 
@@ -59,6 +60,8 @@ class PressureSensor(Sensor[PressureReading]):
 
 class Pressure(SensorConfig):
     """Pressure sensor. Below its maximum depth it reports the pressure at the maximum depth."""
+
+    display = (Scalars(("pressure", "depth", "saturated")),)
 
     kind: Literal["pressure"] = "pressure"
     max_depth: Positive = Field(300.0, description="maximum depth, m")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import dist, inf
-from typing import Literal
+from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator
 
@@ -72,6 +72,10 @@ class RangeReceiver(SensorConfig):
     @property
     def needs_bodies(self) -> tuple[str, ...]:
         return self.senders
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"senders": ["rig/fin"]} | settings)
 
     def build(self) -> RangeReceiverSensor:
         return RangeReceiverSensor(self, self.offset())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
 from skerry.core.units import unit
+from skerry.parts.display import Rays, SonarLines
 from skerry.parts.readings import Readings, shared
 from skerry.parts.sensor import SensorView
 from skerry.sensors.raycast.sonar import BucketConfig, BucketSonar, Bytes, Fan, Singles, across_track_fan
@@ -62,6 +63,8 @@ class SidescanSensor(BucketSonar[SidescanReading]):
 class Sidescan(BucketConfig):
     """Side-scan sonar."""
 
+    display = (SonarLines("port_levels", "starboard_levels", "bucket_size"), Rays())
+
     kind: Literal["sidescan"] = "sidescan"
     frequency_khz: float = Field(450.0, gt=0, le=10_000, description="frequency of the sound, kHz")
     beam_breadth_deg: float = Field(
@@ -80,6 +83,10 @@ class Sidescan(BucketConfig):
                 "must not be more than 180°, which is level on the other side"
             )
         return self
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"buckets": 100, "interferometric": True, "multipath_db": 6} | settings)
 
     def build(self) -> SidescanSensor:
         tilt, breadth, thickness = np.radians([self.tilt_deg, self.beam_breadth_deg, self.thickness_deg])

@@ -1,14 +1,16 @@
-"""Events of a world as text: changes of control, collisions, hooks, leaks, acoustic transmissions, log lines."""
+"""Events of a world as text: changes of control, collisions, hooks, alarms, acoustic transmissions, log lines."""
 
 from __future__ import annotations
 
 import logging
 from collections import deque
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any, Final
 
 from skerry.parts.acoustics import Signal
-from skerry.sensors.leak import LeakReading
+from skerry.parts.display import Alarm
+from skerry.ui.state import shown_in_state
 from skerry.ui.streams import SensorName
 from skerry.world import World
 
@@ -28,7 +30,12 @@ class EventDetector:
         self._control: dict[str, str | None] = {name: robot.control for name, robot in world.robots.items()}
         self._touching: dict[str, frozenset[str]] = {}
         self._ropes = {name: (rope.phase, rope.loaded) for name, rope in world.ropes.items()}
-        self._leaks: set[SensorName] = set()
+        self._alarms = {
+            (name, sensor): display
+            for name, robot in world.robots.items()
+            for sensor, display in shown_in_state(robot, Alarm)
+        }
+        self._active_alarms: set[SensorName] = set()
         world.acoustics.on_signal = self._on_signal
 
     def close(self) -> None:
@@ -67,11 +74,13 @@ class EventDetector:
                 self.add("collision", f"{name} touches {other}", robot=name, other=other)
             self._touching[name] = others
         self._update_ropes()
-        for (robot_name, sensor), reading in latest.items():
-            if isinstance(reading, LeakReading):
-                if reading.leaked and (robot_name, sensor) not in self._leaks:
-                    self.add("leak", f"{robot_name} leaks", robot=robot_name, sensor=sensor)
-                (self._leaks.add if reading.leaked else self._leaks.discard)((robot_name, sensor))
+        for (robot_name, sensor), display in self._alarms.items():
+            key, reading = (robot_name, sensor), latest.get((robot_name, sensor))
+            if reading is None or not attrgetter(display.value)(reading):
+                self._active_alarms.discard(key)
+            elif key not in self._active_alarms:
+                self._active_alarms.add(key)
+                self.add("alarm", f"{robot_name}: {display.on}", robot=robot_name, sensor=sensor)
 
     def _update_ropes(self) -> None:
         for name, rope in self._world.ropes.items():

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from skerry.commands import HoldKeys
 from skerry.core.errors import SkerryError
 from skerry.parts.interface import Command
 from skerry.ui import protocol
@@ -25,7 +26,6 @@ from skerry.ui.state import plain
 
 logger = logging.getLogger("skerry")
 
-KEY_TIMEOUT: Final = 0.5  # s without a message after which the held keys of a robot are released
 STATE_TIMEOUT: Final = 1.0  # s that a reply waits for the next state
 WORLD_TIMEOUT: Final = 10.0  # s that a request waits for a world that is being loaded
 HTTP_INTEREST: Final = 3.0  # s for which the state is read after a request over HTTP
@@ -48,7 +48,6 @@ class Hub:
         self._loop, self._log, self._recordings = loop, log, recordings
         self._message_counts: dict[str, int] = {}  # messages of each stream so far
         self._encoding: set[str] = set()  # streams that are being encoded
-        self._key_timers: dict[str, asyncio.TimerHandle] = {}  # timers that release the keys of a robot
         self._pending: set[Future[Any]] = set()  # commands that wait in the inbox
         self._http_interest_until = 0.0
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -61,7 +60,7 @@ class Hub:
         """Show a world from now on."""
         self.page, self.state = page, None
         self._page_shown.set()
-        self._clear_drive_locks()
+        self.drive_locks.clear()
         self.assets = assets = Assets()
         self.scene = self.start_task(asyncio.to_thread(self._make_scene, page, assets))
         self.scene.add_done_callback(self._send_scene)
@@ -72,15 +71,9 @@ class Hub:
         if page is self.page:
             self.page = None
             self._page_shown.clear()
-            self._clear_drive_locks()
+            self.drive_locks.clear()
             for future in list(self._pending):
                 future.cancel()
-
-    def _clear_drive_locks(self) -> None:
-        self.drive_locks.clear()
-        for timer in self._key_timers.values():
-            timer.cancel()
-        self._key_timers.clear()
 
     @staticmethod
     def _make_scene(page: Page, assets: Assets) -> str:
@@ -110,11 +103,11 @@ class Hub:
             self.send_state()
             self.start_task(self._notify_state())
         for name, rows in update.rows.items():
-            for when, row in rows:
+            for line in rows:
                 count = self._message_counts[name] = self._message_counts.get(name, 0) + 1
                 for client in self.clients.values():
                     if name in client.subscriptions:
-                        client.queue_line(name, page.numbers[name], when, row, count)
+                        client.queue_line(name, page.numbers[name], line, count)
         for name, (when, found) in update.samples.items():
             if not any(client.is_due(name, now) for client in self.clients.values()):
                 continue
@@ -211,8 +204,7 @@ class Hub:
         """Remove a client, and release the robots that it drives."""
         del self.clients[client.name]
         for robot in self.drive_locks.held_by(client.name):
-            self.drive_locks.release(robot, client.name)
-            self.release_keys(robot)
+            self.release_robot(robot, client.name)
         self.update_subscriptions()
         self.send_state()
 
@@ -230,31 +222,19 @@ class Hub:
 
     # -------------------------------------------------------------------------------------------- driving
 
-    def hold_keys(self, client: str, robot: str, keys: tuple[str, ...]) -> None:
-        """Hold keys of a robot down for a client, which gets the drive lock if it is free.
+    def acquire_robot(self, robot: str, client: str) -> None:
+        """Give the drive lock of a robot to a client that holds keys, if it is free.
 
-        The keys are released after `KEY_TIMEOUT` without another call.
+        Requests over HTTP get no lock, because there is no connection whose end would release it.
         """
-        assert self.page is not None
-        if self.drive_locks.holder(robot) is None:
+        if client != HTTP_CLIENT and self.drive_locks.holder(robot) is None:
             self.drive_locks.acquire(robot, client)
             self.send_state()
-        self._cancel_key_timer(robot)
-        self.page.hold_keys(robot, keys)
-        if keys:
-            self._key_timers[robot] = self._loop.call_later(KEY_TIMEOUT, self.release_keys, robot)
 
-    def release_keys(self, robot: str) -> None:
-        """Release all keys of a robot."""
-        self._cancel_key_timer(robot)
-        if self.page is not None and robot in self.page.held:
-            self.page.hold_keys(robot, ())
-        if self.drive_locks.release(robot, HTTP_CLIENT):  # there is no connection whose end would release it
-            self.send_state()
-
-    def _cancel_key_timer(self, robot: str) -> None:
-        if (timer := self._key_timers.pop(robot, None)) is not None:
-            timer.cancel()
+    def release_robot(self, robot: str, client: str) -> None:
+        """Release the drive lock of a robot, if the client holds it, and the keys of the robot."""
+        if self.drive_locks.release(robot, client) and self.page is not None:
+            self.page.inbox.put(HoldKeys(robot, ()))
 
     def new_recording_path(self, scenario: str) -> Path:
         """Return a path for a new recording, at which no file exists."""

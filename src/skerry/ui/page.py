@@ -5,12 +5,10 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
-from skerry.commands import HoldKeys
 from skerry.interfaces.recorder.player import Player
 from skerry.parts.interface import Command, Inbox, Interface, SensorReading
 from skerry.runner import Runner
@@ -28,8 +26,9 @@ if TYPE_CHECKING:
 
 MAX_RATE: Final = 30.0  # Hz of wall time at which the world is sampled
 STATE_PERIOD: Final = 0.2  # s of wall time between two states
-KEY_REPEAT: Final = 0.25  # s of simulated time after which held keys are sent again; half of the keyboard's timeout
+KEY_TIMEOUT: Final = 0.5  # s without a message after which the keyboard of a robot releases all keys
 MAX_SNAPSHOTS: Final = 16  # snapshots that are kept by name
+MIN_SPEED_WINDOW: Final = 0.05  # s of wall time over which the present real-time factor can be estimated
 SPEED_WINDOW: Final = 0.5  # s of wall time over which the real-time factor is measured
 
 
@@ -47,8 +46,8 @@ class PageUpdate:
 class Page(Interface):
     """Shows one world on the page's server. The server may show several worlds, one after another.
 
-    The methods of `Interface` run in the simulator's thread. `set_subscriptions`, `take_update` and `hold_keys` are
-    called in the server's thread.
+    The methods of `Interface` run in the simulator's thread. `set_subscriptions`, `take_update` and `key_timeout` are
+    used in the server's thread.
     """
 
     def __init__(self, server: PageServer) -> None:
@@ -72,8 +71,6 @@ class Page(Interface):
             0.0,
             0.0,
         )  # wall time and simulated time of the last measurement, s, and the real-time factor
-        self._pressed_ticks: dict[str, int] = {}  # tick at which the held keys of a robot were last sent
-        self.held: Mapping[str, tuple[str, ...]] = {}
         self.snapshots: dict[str, Snapshot] = {}
         self.is_closed = False
 
@@ -124,17 +121,12 @@ class Page(Interface):
         self.world.warm_up_acoustics()
 
     def next_due(self, tick: int) -> int | None:
-        step = float(self.world.scenario.step)
-        due = []
         speed = None if self._runner is None else self._runner.speed
-        if self._has_clients and speed is not None:
-            due.append(tick + max(round(speed / MAX_RATE / step), 1))
-        if self.held:
-            due.append(tick + max(int(KEY_REPEAT / step), 1))
-        return min(due, default=None)
+        if not self._has_clients or speed is None:
+            return None
+        return tick + max(round(speed / MAX_RATE / float(self.world.scenario.step)), 1)
 
     def publish(self, readings: Sequence[SensorReading]) -> None:
-        self._repeat_keys()
         self.on_idle(readings)
 
     def on_idle(self, readings: Sequence[SensorReading]) -> None:
@@ -177,7 +169,6 @@ class Page(Interface):
         self._latest = {
             (robot, sensor): kept for (robot, sensor), kept in self._latest.items() if robot in self.world.robots
         }
-        self.held = {}
         self.start(self.world, self.inbox)
         self.set_subscriptions(self._rates, self._has_clients)
 
@@ -263,14 +254,6 @@ class Page(Interface):
             "robots": self._state_reader.robots(self._latest),
         }
 
-    def _repeat_keys(self) -> None:
-        tick = self.world.tick
-        wait = max(int(KEY_REPEAT / float(self.world.scenario.step)), 1)
-        for robot, keys in self.held.items():
-            if abs(tick - self._pressed_ticks.get(robot, -wait)) >= wait:
-                self._pressed_ticks[robot] = tick
-                self.inbox.put(HoldKeys(robot, keys))
-
     # -------------------------------------------------------------------------------------------- server's thread
 
     def set_subscriptions(self, rates: Mapping[str, float], has_clients: bool) -> None:
@@ -293,8 +276,14 @@ class Page(Interface):
             update, self._update = self._update, None
         return update
 
-    def hold_keys(self, robot: str, keys: tuple[str, ...]) -> Future[Any]:
-        """Set the keys of a robot that are held down; an empty tuple releases all of them."""
-        held = {name: each for name, each in self.held.items() if name != robot}
-        self.held = held | {robot: keys} if keys else held
-        return self.inbox.put(HoldKeys(robot, keys))
+    @property
+    def key_timeout(self) -> float:
+        """Simulated time without a message after which held keys are released, s.
+
+        It is `KEY_TIMEOUT`, or as much time as passes in `KEY_TIMEOUT` of wall time if the run is faster than that.
+        """
+        requested = None if self._runner is None else self._runner.speed
+        wall, simulated, measured = self._speed
+        elapsed = time.perf_counter() - wall
+        now = (self.world.time - simulated) / elapsed if elapsed > MIN_SPEED_WINDOW else 0.0
+        return KEY_TIMEOUT * max(1.0, requested or 0.0, measured, now)

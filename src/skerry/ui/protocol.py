@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-PROTOCOL: Final = 1
+PROTOCOL: Final = 2
 """Version of the protocol."""
 
 HEADER: Final = struct.Struct("<BBHId")
@@ -42,7 +42,7 @@ LAYOUTS: Final = {
     Kind.POSE: "n × 7 f32: x, y, z, quaternion x, y, z, w, by body",
     Kind.CLOUD: "f32 scale, u32 n, 3 f32 origin, n × 3 i16 (× scale + origin); flag 1: n u8 intensity",
     Kind.IMAGE: "a JPEG file",
-    Kind.SONAR_LINES: "u16 n, u16 length, n rows of u8, the oldest first",
+    Kind.SONAR_LINES: "u16 n, u16 length, f32 range to each side, n rows of u8, the oldest first",
     Kind.SONAR_FAN: "u16 beams, u16 bins, f32 first angle, last angle, first range, last range; beams × bins u8",
     Kind.SEGMENTS: "u32 n, n × 2 × 3 f32; flag 1: n × 4 u8 red, green, blue, opacity",
     Kind.PARTICLES: "u32 n, n × 3 f32, n f32 age as a fraction of the lifetime",
@@ -58,6 +58,14 @@ class Payload(NamedTuple):
     kind: Kind
     data: bytes
     flags: int = 0
+
+
+class SonarLine(NamedTuple):
+    """Line of a side-scan sonar."""
+
+    time: float  # simulated time, s
+    range: float  # range at both ends of the line
+    levels: NDArray[np.uint8]  # from the port range limit to the starboard range limit
 
 
 def message(payload: Payload, stream: int, number: int, time: float) -> bytes:
@@ -106,9 +114,10 @@ def image(jpeg: bytes) -> Payload:
     return Payload(Kind.IMAGE, jpeg)
 
 
-def sonar_lines(rows: Sequence[NDArray[np.uint8]]) -> Payload:
-    """Encode sonar lines, which have the same length."""
-    return Payload(Kind.SONAR_LINES, struct.pack("<HH", len(rows), len(rows[0])) + b"".join(map(bytes, rows)))
+def sonar_lines(lines: Sequence[SonarLine]) -> Payload:
+    """Encode sonar lines, which have the same length and range."""
+    head = struct.pack("<HHf", len(lines), len(lines[0].levels), lines[0].range)
+    return Payload(Kind.SONAR_LINES, head + b"".join(bytes(line.levels) for line in lines))
 
 
 def sonar_fan(levels: NDArray[np.uint8], angles: tuple[float, float], ranges: tuple[float, float]) -> Payload:

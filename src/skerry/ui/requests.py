@@ -14,6 +14,7 @@ from skerry.commands import (
     GiveControl,
     GiveGoal,
     Halt,
+    HoldKeys,
     LoadWorld,
     Operate,
     Pause,
@@ -97,8 +98,8 @@ class DriveLockRequest(PageRequest):
         context.page.world.robots[self.robot]
         if self.take:
             context.hub.drive_locks.acquire(self.robot, context.client)
-        elif context.hub.drive_locks.release(self.robot, context.client):
-            context.hub.release_keys(self.robot)
+        else:
+            context.hub.release_robot(self.robot, context.client)
         context.hub.send_state()
 
 
@@ -111,10 +112,9 @@ class KeysRequest(PageRequest):
     seq: int = 0
 
     async def execute(self, context: RequestContext) -> None:
-        robot = context.robot(self.robot)
-        for key in self.held:
-            robot.keys[key]
-        context.hub.hold_keys(context.client, self.robot, tuple(dict.fromkeys(self.held)))
+        context.robot(self.robot)
+        context.hub.acquire_robot(self.robot, context.client)
+        await context.put(HoldKeys(self.robot, tuple(dict.fromkeys(self.held)), context.page.key_timeout))
 
 
 class SourceRequest(PageRequest):
@@ -126,8 +126,6 @@ class SourceRequest(PageRequest):
 
     async def execute(self, context: RequestContext) -> None:
         context.robot(self.robot)
-        if self.source != "manual":
-            context.hub.release_keys(self.robot)
         await context.put(GiveControl(self.robot, self.source))
 
 
@@ -140,7 +138,7 @@ class ActuateRequest(PageRequest):
     value: dict[Name, float] = Field(max_length=8)
 
     async def execute(self, context: RequestContext) -> None:
-        context.robot(self.robot).actuators[self.actuator]
+        context.robot(self.robot)
         await context.put(Operate(self.robot, self.actuator, self.value))
 
 
@@ -152,7 +150,6 @@ class StopRequest(PageRequest):
 
     async def execute(self, context: RequestContext) -> None:
         context.robot(self.robot)
-        context.hub.release_keys(self.robot)
         await context.put(Halt(self.robot))
 
 
@@ -163,11 +160,11 @@ class WinchRequest(PageRequest):
     robot: Name
     winch: Name
     target: float | None = Field(None, description="length of rope to pay out, m")
-    speed: float | None = Field(None, ge=0, description="speed of the rope, m/s")
+    speed: float | None = Field(None, description="speed of the rope, m/s")
     release: bool = False
 
     async def execute(self, context: RequestContext) -> None:
-        context.robot(self.robot).actuators[self.winch]
+        context.robot(self.robot)
         given = {"length": self.target, "speed": self.speed, "release": 1.0 if self.release else None}
         value = {name: number for name, number in given.items() if number is not None}
         if not value:
@@ -193,7 +190,6 @@ class WaypointRequest(PageRequest):
             raise SkerryError(f"{self.robot}: no controller of this robot accepts waypoints")
         if name not in able:
             raise SkerryError(f"{self.robot}: no controller {name!r} accepts waypoints; expected one of {[*able]}")
-        context.hub.release_keys(self.robot)
         x, y, z = self.position
         controller = able[name]
         if isinstance(controller, CanGoTo):

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import is_dataclass
 from math import hypot, nan
 from operator import attrgetter
-from typing import Any, Final, get_args, get_type_hints
+from typing import Any, Final
 
 import numpy as np
 
 from skerry.core.frames import quaternion_to_rpy, yaw_to_heading
 from skerry.core.geo import Projection
-from skerry.ui.sensor_streams import reading_type, sensor_streams
+from skerry.parts.display import AXES, Scalars
 from skerry.ui.streams import SensorName
-from skerry.ui.units import UNITS
 from skerry.world import Robot, World
 
 MOTION: Final = {
@@ -28,14 +26,8 @@ MOTION: Final = {
     "roll_deg": "°",
     "pitch_deg": "°",
 }
-VECTORS: Final = frozenset({"angular_velocity", "linear_acceleration", "velocity", "field"})
-"""Names of the fields of readings that are vectors along x, y and z."""
-SKIPPED_FIELDS: Final = frozenset({"time", "variance", "zone"})
-"""Names of the fields of readings that are no measured values, such as the time and the variance."""
 ACTUATOR_FIELDS: Final = ("target", "value")
 """Names of the two numbers of an actuator: its setpoint and its feedback."""
-BULKY: Final = ("image/", "sonar/", "cloud/")
-"""Prefixes of the streams of sensors whose readings are pictures or clouds instead of numbers."""
 
 
 def motion_of(world: World, robot: Robot) -> dict[str, float]:
@@ -69,22 +61,20 @@ def geodetic_position(projection: Projection | None, robot: Robot) -> tuple[floa
     return latitude, longitude
 
 
-def _number_fields(robot: Robot, sensor: str) -> dict[str, Callable[[Any], float]]:
-    """Return a getter for each number in the readings of a sensor, by the name of the number."""
-    kind = reading_type(robot.sensors[sensor].sensor)
-    if kind is None or not is_dataclass(kind) or any(s.name.startswith(BULKY) for s in sensor_streams(robot, sensor)):
-        return {}
-    found: dict[str, Callable[[Any], float]] = {}
-    for name, hint in get_type_hints(kind).items():
-        kinds = set(get_args(hint) or (hint,)) - {type(None)}
-        if name in SKIPPED_FIELDS or name.startswith("_"):
-            continue
-        if kinds <= {float, int, bool}:
-            found[name] = attrgetter(name)
-        elif name in VECTORS:
-            for index, axis in enumerate("xyz"):
-                found[f"{name}.{axis}"] = lambda reading, name=name, index=index: getattr(reading, name)[index]  # type: ignore[misc]
-    return found
+def _number_fields(robot: Robot, sensor: str) -> dict[str, tuple[str, Callable[[Any], float]]]:
+    """Return the unit and a getter for each number in the readings of a sensor, by the name of the number."""
+    reading = robot.sensors[sensor].sensor.reading_type()
+    displays = (each for each in robot.vehicle.config.sensors[sensor].display if isinstance(each, Scalars))
+    return {number: (unit, _getter(number)) for each in displays for number, unit in each.numbers_of(reading).items()}
+
+
+def _getter(number: str) -> Callable[[Any], float]:
+    """Return a getter for a field of a reading, or for a component such as `velocity.x` of a vector."""
+    path, _, axis = number.rpartition(".")
+    if axis not in AXES:
+        return attrgetter(number)
+    vector, index = attrgetter(path), AXES.index(axis)
+    return lambda reading: vector(reading)[index]
 
 
 class ScalarFields:
@@ -96,10 +86,12 @@ class ScalarFields:
             (robot.name, name): fields for name in robot.sensors if (fields := _number_fields(robot, name))
         }
         self.sensors: frozenset[SensorName] = frozenset(self._getters)
-        parts = [
-            (f"{name}.{field}", _unit(part)) for name, part in robot.actuators.items() for field in ACTUATOR_FIELDS
+        parts = [(f"{name}.{field}", part.unit) for name, part in robot.actuators.items() for field in ACTUATOR_FIELDS]
+        read = [
+            (f"{name}.{field}", unit)
+            for (_, name), fields in self._getters.items()
+            for field, (unit, _) in fields.items()
         ]
-        read = [(f"{name}.{field}", "") for (_, name), fields in self._getters.items() for field in fields]
         all_fields = [*MOTION.items(), *parts, *read]
         self.names = [name for name, _ in all_fields]
         self.units = [unit for _, unit in all_fields]
@@ -115,12 +107,8 @@ class ScalarFields:
             found += (actuator.setpoint, actuator.feedback)
         for sensor, fields in self._getters.items():
             reading = latest.get(sensor)
-            found += [_number(get, reading) for get in fields.values()]
+            found += [_number(get, reading) for _, get in fields.values()]
         return found
-
-
-def _unit(actuator: Any) -> str:
-    return UNITS.get(actuator.keyword, "")
 
 
 def _number(get: Callable[[Any], float], reading: Any) -> float:

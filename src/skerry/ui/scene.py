@@ -16,13 +16,11 @@ from skerry.formats.mesh_files import read_mesh
 from skerry.formats.urdf import Shape
 from skerry.parts.acoustics import CanWrite
 from skerry.parts.controller import CanGoTo, CanReachGoal
-from skerry.sensors.camera import Camera
 from skerry.terrain.materials import find_material
 from skerry.ui.assets import Assets
 from skerry.ui.ground import describe_ground
 from skerry.ui.protocol import PROTOCOL
 from skerry.ui.streams import PageStream
-from skerry.ui.units import UNITS
 from skerry.world import Robot, World
 
 LABELS: Final = {"up": "↑", "down": "↓", "left": "←", "right": "→", "space": "Space", "shift": "Shift"}
@@ -274,7 +272,7 @@ def _actuator(robot: Robot, name: str) -> dict[str, Any]:
         "name": name,
         "kind": settings.kind,
         "keyword": actuator.keyword,
-        "unit": UNITS.get(actuator.keyword, ""),
+        "unit": actuator.unit,
         "low": low,
         "high": high,
         "reset": actuator.reset_value,
@@ -285,7 +283,8 @@ def _actuator(robot: Robot, name: str) -> dict[str, Any]:
 def _sensor(robot: Robot, name: str, numbers: dict[int, int], streams: Sequence[PageStream]) -> dict[str, Any]:
     settings = robot.vehicle.config.sensors[name]
     handle = robot.links[settings.link]
-    found = {
+    reading = robot.sensors[name].sensor.reading_type()
+    return {
         "name": name,
         "kind": settings.kind,
         "rate": float(settings.frequency),
@@ -293,9 +292,5 @@ def _sensor(robot: Robot, name: str, numbers: dict[int, int], streams: Sequence[
         "streams": [stream.name for stream in streams if (stream.robot, stream.sensor) == (robot.name, name)],
         "pose": {"body": numbers[handle.body], **_pose(handle.offset @ settings.offset())},
         "can_be_triggered": settings.can_be_triggered,
+        "display": [display.describe(reading) for display in settings.display],
     }
-    if isinstance(settings, Camera):
-        focal_length = float(settings.lens().matrix[1, 1])
-        fov_deg = float(np.degrees(2 * np.arctan(0.5 * settings.height / focal_length)))
-        found |= {"width": settings.width, "height": settings.height, "vertical_fov_deg": fov_deg}
-    return found

@@ -1,221 +1,187 @@
-"""Streams of one sensor, chosen by the type of its readings: pictures, sonar lines and fans, clouds, rays, ranges."""
+"""Streams of one sensor, one for each display of its settings: pictures, sonar lines and fans, clouds, rays, ranges."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, get_args, get_origin
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any, Final
 
 import numpy as np
 import simplejpeg
 from numpy.typing import NDArray
 
-from skerry.parts.sensor import Sensor
-from skerry.sensors.camera import CameraReading
-from skerry.sensors.fls import FlsReading
-from skerry.sensors.lidar import LidarReading, PlanarReading, RosetteSensor
-from skerry.sensors.mbes import MbesReading
-from skerry.sensors.msis import Msis, MsisReading
-from skerry.sensors.raycast.ray_sensor import RaySensor
-from skerry.sensors.sidescan import Sidescan, SidescanReading
+from skerry.core.frames import Pose
+from skerry.parts.display import Cloud, Display, Image, Polar, Rays, SonarFan, SonarLines, SonarScan
 from skerry.ui import protocol
 from skerry.ui.protocol import Kind
 from skerry.ui.streams import PageStream, StreamInput
 from skerry.world import Robot
 
 MAX_RAYS: Final = 256  # rays of a reading that are drawn
+JPEG_QUALITY: Final = 75  # quality of pictures whose display names none
 HIT_COLOUR: Final = (255, 220, 80, 160)
 MISS_COLOUR: Final = (120, 160, 200, 60)
 """Colours of rays that hit something and of rays that hit nothing: red, green, blue, opacity."""
 
 
-def reading_type(sensor: Sensor[Any]) -> type | None:
-    """Return the class of a sensor's readings, from its generic base such as `Sensor[ImuReading]`."""
-    for kind in type(sensor).__mro__:
-        for base in vars(kind).get("__orig_bases__", ()):
-            found = [argument for argument in get_args(base) if isinstance(argument, type)]
-            if found and issubclass(get_origin(base), Sensor):
-                return found[0]
-    return None
+@dataclass(frozen=True)
+class StreamParts:
+    """Parts of a stream that depend on its display; see `PageStream`."""
+
+    kind: Kind
+    sample: Callable[[StreamInput], Any]
+    encode: Callable[[Any], protocol.Payload]
+    is_slow: bool = False
+    needs_every_reading: bool = False
+    keeps_every_row: bool = False
 
 
 def sensor_streams(robot: Robot, name: str) -> list[PageStream]:
     """Return the streams of a sensor. A sensor whose readings are only numbers has none."""
     sensor = robot.sensors[name].sensor
-    builder = _StreamBuilder(robot, name, sensor)
-    kind = reading_type(sensor)
-    if kind is CameraReading:
-        return [builder.image()]
-    if kind is SidescanReading:
-        return [builder.lines(), *builder.rays()]
-    if kind is FlsReading:
-        return [builder.fan(), builder.cloud(_sonar_cloud), builder.cloud_rays(_sonar_cloud)]
-    if kind is MsisReading:
-        return [builder.scan(), *builder.rays()]
-    if kind is MbesReading:
-        return [builder.cloud(_sonar_cloud), builder.cloud_rays(_sonar_cloud)]
-    if kind is LidarReading:
-        polar = [] if isinstance(sensor, RosetteSensor) else [builder.polar(*_level_row(sensor))]
-        return [builder.cloud(_lidar_cloud), builder.cloud_rays(_lidar_cloud), *polar]
-    if kind is PlanarReading:
-        return [builder.cloud(_lidar_cloud), builder.cloud_rays(_lidar_cloud), builder.polar(*_level_row(sensor))]
-    return builder.rays()
+    found: list[PageStream] = []
+    for display in robot.vehicle.config.sensors[name].display:
+        prefix, make = BUILDERS.get(type(display), ("", None))
+        parts = None if make is None else make(display, sensor)
+        if parts is not None:
+            same = sum(stream.name.startswith(f"{prefix}/") for stream in found)
+            found.append(
+                PageStream(
+                    f"{prefix}/{robot.name}/{name}" + (f"/{same + 1}" if same else ""),
+                    title=f"{robot.name} {name.replace('_', ' ')}",
+                    robot=robot.name,
+                    sensor=name,
+                    sensors=frozenset([(robot.name, name)]),
+                    details={"display": display.describe(sensor.reading_type())},
+                    **vars(parts),
+                )
+            )
+    return found
 
 
-Points = tuple[NDArray[np.float64], NDArray[np.floating], NDArray[np.uint8]]
-"""Position of the sensor, points (n, 3) in the world, m, and intensities (n,)."""
+# ------------------------------------------------------------------------------------------------ displays
 
 
-def _sonar_cloud(reading: Any) -> Points:
-    cloud = reading.cloud
-    return cloud.pose.position, cloud.world_points, cloud.levels
+def _image(display: Image, sensor: Any) -> StreamParts:
+    image = attrgetter(display.image)
+    quality = (lambda reading: JPEG_QUALITY) if display.quality is None else attrgetter(display.quality)
+    return StreamParts(
+        Kind.IMAGE, _latest, lambda reading: encode_picture(image(reading), quality(reading)), is_slow=True
+    )
 
 
-def _lidar_cloud(reading: Any) -> Points:
-    points = reading.points.astype(np.float64) @ reading.pose.rotation.T + reading.pose.position
-    strength = reading.intensity
-    if isinstance(reading, PlanarReading):
-        strength = strength[np.isfinite(reading.ranges)]
-    return reading.pose.position, points, np.clip(strength, 0, 255).astype(np.uint8)
+def encode_picture(image: NDArray[np.uint8], quality: int) -> protocol.Payload:
+    """Encode a picture (height, width, 3) as JPEG of a quality from 1 to 100."""
+    picture = np.ascontiguousarray(image)
+    return protocol.image(simplejpeg.encode_jpeg(picture, quality, colorsubsampling="420", fastdct=True))
 
 
-def _level_row(sensor: Any) -> tuple[int, int, tuple[float, float]]:
-    """Return the row of a lidar's beams that is closest to horizontal.
+def _sonar_lines(display: SonarLines, sensor: Any) -> StreamParts:
+    """Return the stream of side-scan lines. A line goes from the port range limit to the starboard range limit."""
+    port, starboard, bin_size = (attrgetter(name) for name in (display.port, display.starboard, display.bin_size))
 
-    Returns:
-        Index of the row, number of its beams, and azimuth of its first and last beam, rad.
+    def sample(inputs: StreamInput) -> Any:
+        readings = [new.reading for new in inputs.new if new.reading is not None]
+        return [
+            protocol.SonarLine(
+                each.time, len(port(each)) * bin_size(each), np.concatenate([port(each)[::-1], starboard(each)])
+            )
+            for each in readings
+        ] or None
+
+    return StreamParts(Kind.SONAR_LINES, sample, protocol.sonar_lines, needs_every_reading=True, keeps_every_row=True)
+
+
+def _sonar_fan(display: SonarFan, sensor: Any) -> StreamParts:
+    levels, azimuths, bin_size = (attrgetter(name) for name in (display.levels, display.azimuths, display.bin_size))
+
+    def encode(reading: Any) -> protocol.Payload:
+        echoes, angles = levels(reading), azimuths(reading)
+        far = bin_size(reading) * echoes.shape[1]
+        return protocol.sonar_fan(echoes, (float(angles[0]), float(angles[-1])), (0.0, far))
+
+    return StreamParts(Kind.SONAR_FAN, _latest, encode)
+
+
+def _sonar_scan(display: SonarScan, sensor: Any) -> StreamParts:
+    levels, angle, bin_size = (attrgetter(name) for name in (display.levels, display.angle, display.bin_size))
+    sector, beams = display.sector, display.beams
+    fan = np.zeros((beams, 0), np.uint8)
+    far = 0.0
+
+    def sample(inputs: StreamInput) -> Any:
+        nonlocal fan, far
+        for new in inputs.new:
+            if new.reading is not None:
+                echoes = levels(new.reading)
+                if fan.shape[1] != len(echoes):
+                    fan = np.zeros((beams, len(echoes)), np.uint8)
+                fan[int((0.5 * sector - angle(new.reading)) / sector * beams) % beams] = echoes
+                far = bin_size(new.reading) * len(echoes)
+        return (fan.copy(), far) if inputs.new and fan.size else None
+
+    def encode(sampled: tuple[NDArray[np.uint8], float]) -> protocol.Payload:
+        return protocol.sonar_fan(sampled[0], (0.5 * sector, -0.5 * sector), (0.0, sampled[1]))
+
+    return StreamParts(Kind.SONAR_FAN, sample, encode, needs_every_reading=True)
+
+
+def _cloud(display: Cloud, sensor: Any) -> StreamParts:
+    points, pose = attrgetter(display.points), attrgetter(display.pose)
+    intensity = None if display.intensity is None else attrgetter(display.intensity)
+
+    def encode(reading: Any) -> protocol.Payload:
+        strength = None if intensity is None else np.clip(intensity(reading), 0, 255).astype(np.uint8)
+        return protocol.cloud(_in_world(points(reading), pose(reading)), strength)
+
+    return StreamParts(Kind.CLOUD, _latest, encode, is_slow=True)
+
+
+def _rays(display: Rays, sensor: Any) -> StreamParts | None:
+    """Return the stream of at most about `MAX_RAYS` rays of the latest reading.
+
+    Rays that a sensor casts in a worker thread are not shown, because it may be tracing the next rays.
     """
-    channels = sensor.channels
-    directions = sensor.bundle.directions.T.reshape(channels, -1, 3)
-    row = int(np.argmin(np.abs(directions[:, 0, 2])))
-    angles = np.unwrap(np.arctan2(directions[row, :, 1], directions[row, :, 0]))
-    return row, len(angles), (float(angles[0]), float(angles[-1]))
+    if display.points is not None and display.pose is not None:
+        points, pose = attrgetter(display.points), attrgetter(display.pose)
+
+        def encode_points(reading: Any) -> protocol.Payload:
+            found = points(reading)
+            ends = _in_world(found[:: max(len(found) // MAX_RAYS, 1)], pose(reading))
+            return _lines(pose(reading).position, ends, np.ones(len(ends), bool))
+
+        return StreamParts(Kind.SEGMENTS, _latest, encode_points)
+    if sensor.execution == "thread":
+        return None
+    every = max(sensor.viewer.every, len(sensor.bundle) // MAX_RAYS, 1)
+    return StreamParts(
+        Kind.SEGMENTS,
+        lambda inputs: sensor.latest_rays(every) if inputs.new else None,
+        lambda shown: _lines(shown.origin, shown.ends, shown.hit),
+    )
 
 
-class _StreamBuilder:
-    """Builds the streams of one sensor."""
+def _polar(display: Polar, sensor: Any) -> StreamParts:
+    ranges = attrgetter(display.ranges)
+    return StreamParts(
+        Kind.SCALARS, _latest, lambda reading: protocol.scalars(np.atleast_2d(ranges(reading))[display.row])
+    )
 
-    def __init__(self, robot: Robot, name: str, sensor: Any) -> None:
-        self._robot, self._name, self._sensor = robot, name, sensor
-        self._settings = robot.vehicle.config.sensors[name]
 
-    def _stream(
-        self,
-        prefix: str,
-        kind: Kind,
-        sample: Callable[[StreamInput], Any],
-        encode: Callable[[Any], protocol.Payload],
-        **more: Any,
-    ) -> PageStream:
-        owner = self._robot.name
-        return PageStream(
-            f"{prefix}/{owner}/{self._name}",
-            kind,
-            f"{owner} {self._name.replace('_', ' ')}",
-            sample,
-            encode,
-            robot=owner,
-            sensor=self._name,
-            sensors=frozenset([(owner, self._name)]),
-            **more,
-        )
+BUILDERS: Final[dict[type[Display], tuple[str, Callable[[Any, Any], StreamParts | None]]]] = {
+    Image: ("image", _image),
+    SonarLines: ("sonar", _sonar_lines),
+    SonarFan: ("sonar", _sonar_fan),
+    SonarScan: ("sonar", _sonar_scan),
+    Cloud: ("cloud", _cloud),
+    Rays: ("rays", _rays),
+    Polar: ("polar", _polar),
+}
+"""Prefix of the stream's name, and function that makes its parts, by display kind. Other kinds have no stream."""
 
-    def image(self) -> PageStream:
-        details = {"width": self._settings.width, "height": self._settings.height}
-        return self._stream("image", Kind.IMAGE, _latest, encode_picture, details=details, is_slow=True)
 
-    def lines(self) -> PageStream:
-        """Return the stream of side-scan lines. A line goes from the port range limit to the starboard range limit."""
-        settings = self._settings
-        assert isinstance(settings, Sidescan)
-
-        def sample(inputs: StreamInput) -> Any:
-            readings = [new.reading for new in inputs.new if new.reading is not None]
-            rows = [np.concatenate([each.port_levels[::-1], each.starboard_levels]) for each in readings]
-            return [(each.time, row) for each, row in zip(readings, rows, strict=True)] or None
-
-        details = {"rows": 2 * settings.buckets, "range_m": settings.max_range}
-        return self._stream(
-            "sonar",
-            Kind.SONAR_LINES,
-            sample,
-            protocol.sonar_lines,
-            details=details,
-            needs_every_reading=True,
-            keeps_every_row=True,
-        )
-
-    def fan(self) -> PageStream:
-        def encode(reading: FlsReading) -> protocol.Payload:
-            angles = float(reading.azimuths[0]), float(reading.azimuths[-1])
-            return protocol.sonar_fan(reading.levels, angles, (0.0, reading.bin_size * reading.levels.shape[1]))
-
-        details = {"range_m": self._settings.max_range, "angles": _half(np.radians(self._settings.fov_deg))}
-        return self._stream("sonar", Kind.SONAR_FAN, _latest, encode, details=details)
-
-    def scan(self) -> PageStream:
-        """Return the stream of a scanning sonar: a fan with the latest echoes of every direction."""
-        settings = self._settings
-        assert isinstance(settings, Msis)
-        sector = np.radians(settings.sector_deg)
-        beams = max(round(settings.sector_deg / settings.step_deg), 1)
-        levels = np.zeros((beams, settings.bins), np.uint8)
-
-        def sample(inputs: StreamInput) -> Any:
-            for new in inputs.new:
-                if new.reading is not None:
-                    beam = int((0.5 * sector - new.reading.angle) / sector * beams)
-                    levels[beam % beams] = new.reading.levels
-            return levels.copy() if inputs.new else None
-
-        def encode(fan: NDArray[np.uint8]) -> protocol.Payload:
-            return protocol.sonar_fan(fan, _half(sector), (0.0, settings.max_range))
-
-        details = {"range_m": settings.max_range, "angles": _half(sector)}
-        return self._stream("sonar", Kind.SONAR_FAN, sample, encode, details=details, needs_every_reading=True)
-
-    def cloud(self, points: Callable[[Any], Points]) -> PageStream:
-        def encode(reading: Any) -> protocol.Payload:
-            _, positions, intensity = points(reading)
-            return protocol.cloud(positions, intensity)
-
-        return self._stream("cloud", Kind.CLOUD, _latest, encode, is_slow=True)
-
-    def cloud_rays(self, points: Callable[[Any], Points]) -> PageStream:
-        """Return the stream of lines from the sensor to at most about `MAX_RAYS` points of its cloud."""
-
-        def encode(reading: Any) -> protocol.Payload:
-            origin, positions, _ = points(reading)
-            ends = positions[:: max(len(positions) // MAX_RAYS, 1)]
-            return _lines(origin, ends, np.ones(len(ends), bool))
-
-        return self._stream("rays", Kind.SEGMENTS, _latest, encode)
-
-    def rays(self) -> list[PageStream]:
-        """Return the stream of the rays of the latest reading.
-
-        A sensor that measures in a worker thread has no such stream, because it may be tracing the next rays.
-        """
-        sensor = self._sensor
-        if not isinstance(sensor, RaySensor) or sensor.execution == "thread":
-            return []
-        every = max(sensor.viewer.every, len(sensor.bundle) // MAX_RAYS, 1)
-
-        def sample(inputs: StreamInput) -> Any:
-            return sensor.latest_rays(every) if inputs.new else None
-
-        def encode(shown: Any) -> protocol.Payload:
-            return _lines(shown.origin, shown.ends, shown.hit)
-
-        return [self._stream("rays", Kind.SEGMENTS, sample, encode)]
-
-    def polar(self, row: int, count: int, angles: tuple[float, float]) -> PageStream:
-        """Return the stream of the ranges of one row of beams."""
-
-        def encode(reading: Any) -> protocol.Payload:
-            return protocol.scalars(np.atleast_2d(reading.ranges)[row])
-
-        details = {"angles": angles, "range_m": self._settings.limits().max_range, "rows": count, "unit": "m"}
-        return self._stream("polar", Kind.SCALARS, _latest, encode, details=details)
+# ------------------------------------------------------------------------------------------------ helpers
 
 
 def _latest(inputs: StreamInput) -> Any:
@@ -223,14 +189,9 @@ def _latest(inputs: StreamInput) -> Any:
     return next((new.reading for new in reversed(inputs.new) if new.reading is not None), None)
 
 
-def _half(angle: float) -> tuple[float, float]:
-    return float(0.5 * angle), float(-0.5 * angle)
-
-
-def encode_picture(reading: CameraReading) -> protocol.Payload:
-    """Encode the picture of a camera as JPEG, with the quality from the camera's settings."""
-    picture = np.ascontiguousarray(reading.image)
-    return protocol.image(simplejpeg.encode_jpeg(picture, reading.jpeg_quality, colorsubsampling="420", fastdct=True))
+def _in_world(points: NDArray[np.floating], pose: Pose) -> NDArray[np.float64]:
+    found: NDArray[np.float64] = points.astype(np.float64) @ pose.rotation.T + pose.position
+    return found
 
 
 def _lines(origin: NDArray[np.floating], ends: NDArray[np.floating], hit: NDArray[np.bool_]) -> protocol.Payload:

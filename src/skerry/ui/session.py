@@ -15,9 +15,6 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any, Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from skerry.ui import protocol
 from skerry.ui.frame_writer import WebSocketFrameWriter
 
@@ -41,7 +38,7 @@ class PageClient:
         self.dropped = 0  # messages that were replaced before they were sent
         self._due: dict[str, float] = {}  # wall time at which the next message of a stream is due, s
         self._latest: dict[str, bytes] = {}
-        self._lines: dict[str, tuple[int, deque[tuple[int, float, NDArray[np.uint8]]]]] = {}
+        self._lines: dict[str, tuple[int, deque[tuple[int, protocol.SonarLine]]]] = {}
         self._replies: deque[dict[str, Any]] = deque()
         self._events: deque[str] = deque(maxlen=MAX_EVENTS)
         self._scene: str | None = None
@@ -85,20 +82,19 @@ class PageClient:
         self._latest[stream] = data
         self._wake.set()
 
-    def queue_line(self, stream: str, number: int, time: float, row: NDArray[np.uint8], count: int) -> None:
+    def queue_line(self, stream: str, number: int, line: protocol.SonarLine, count: int) -> None:
         """Queue a line of a sonar.
 
         Args:
             stream: Name of the stream.
             number: Number of the stream in the header of the message.
-            time: Simulated time of the line, s.
-            row: Levels of the line. A line of another length drops the lines that wait.
+            line: The line. A line of another length or range drops the lines that wait.
             count: Number of lines of this stream so far.
         """
         _, lines = self._lines.setdefault(stream, (number, deque(maxlen=MAX_LINES)))
-        if lines and len(lines[0][2]) != len(row):
+        if lines and (lines[0][1].range, len(lines[0][1].levels)) != (line.range, len(line.levels)):
             lines.clear()
-        lines.append((count, time, row))
+        lines.append((count, line))
         self._wake.set()
 
     def queue_reply(self, answer: dict[str, Any]) -> None:
@@ -190,12 +186,11 @@ class PageClient:
     def _next_data(self) -> bytes | None:
         for stream, (number, lines) in self._lines.items():
             if lines:
-                rows = [row for _, _, row in lines]
-                count, time, _ = lines[-1]
+                count, last = lines[-1]
                 del self._lines[
                     stream
                 ]  # the next line goes to the end of the dict, so that all streams have their turn
-                return protocol.message(protocol.sonar_lines(rows), number, count, time)
+                return protocol.message(protocol.sonar_lines([line for _, line in lines]), number, count, last.time)
         for stream in self._latest:
             return self._latest.pop(stream)
         return None

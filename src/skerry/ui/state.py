@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import isfinite
-from typing import Any, Final
+from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
 from skerry.actuators.winch import WinchActuator
 from skerry.core.geo import Projection
 from skerry.interfaces.recorder.recorder import RecorderInterface
+from skerry.parts.display import Alarm, Meter
 from skerry.parts.interface import Interface
-from skerry.sensors.battery import BatteryReading
-from skerry.sensors.leak import LeakReading
 from skerry.ui.scalars import geodetic_position, motion_of
 from skerry.ui.streams import SensorName
-from skerry.ui.units import UNITS
 from skerry.world import Robot, World
-
-STATE_SENSORS: Final = frozenset({"battery", "leak"})
-"""Kinds of sensors whose readings are part of the state. They are subscribed while any client is connected."""
 
 
 def plain(value: Any) -> Any:
@@ -37,6 +33,12 @@ def plain(value: Any) -> Any:
     return value
 
 
+def shown_in_state(robot: Robot, kind: type[Meter | Alarm]) -> list[tuple[str, Any]]:
+    """Return the sensors of a robot with a display of a kind, each with that display."""
+    sensors = robot.vehicle.config.sensors.items()
+    return [(name, display) for name, part in sensors for display in part.display if isinstance(display, kind)]
+
+
 class StateReader:
     """Reads the state of the robots of a world. Runs in the simulator's thread."""
 
@@ -44,16 +46,11 @@ class StateReader:
         self._world = world
         reference = world.scenario.reference
         self._projection = None if reference is None else Projection(reference)
-
-    @property
-    def sensors(self) -> frozenset[SensorName]:
-        """Sensors whose readings are part of the state."""
-        return frozenset(
-            (name, part)
-            for name, robot in self._world.robots.items()
-            for part, settings in robot.vehicle.config.sensors.items()
-            if settings.kind in STATE_SENSORS
-        )
+        self._shown = {
+            name: shown_in_state(robot, Meter) + shown_in_state(robot, Alarm) for name, robot in world.robots.items()
+        }
+        self.sensors = frozenset((robot, part) for robot, shown in self._shown.items() for part, _ in shown)
+        """Sensors whose readings are part of the state. They are subscribed while any client is connected."""
 
     def robots(self, latest: Mapping[SensorName, Any]) -> dict[str, Any]:
         """Return the state of every robot, by name.
@@ -69,7 +66,10 @@ class StateReader:
         latitude, longitude = geodetic_position(self._projection, robot)
         owned = [actuator.owner for actuator in robot.actuators.values() if actuator.owner]
         controllers = {owner.partition("/")[2] for owner in owned if owner.startswith("controller/")}
-        readings = [reading for (name, _), reading in latest.items() if name == robot.name and reading is not None]
+        indicators = {}
+        for sensor, display in self._shown[robot.name]:
+            reading = latest.get((robot.name, sensor))
+            indicators[f"{sensor}.{display.value}"] = None if reading is None else attrgetter(display.value)(reading)
         goals = [part.waypoint for part in robot.controllers.values() if part.waypoint is not None]
         return {
             "control": robot.control,
@@ -86,11 +86,10 @@ class StateReader:
             "lat": latitude,
             "lon": longitude,
             "actuators": {
-                name: {"target": part.setpoint, "value": part.feedback, "unit": UNITS.get(part.keyword, "")}
+                name: {"target": part.setpoint, "value": part.feedback, "unit": part.unit}
                 for name, part in robot.actuators.items()
             },
-            "battery_percent": next((each.percent for each in readings if isinstance(each, BatteryReading)), None),
-            "leak": next((each.leaked for each in readings if isinstance(each, LeakReading)), None),
+            "indicators": indicators,
             "waypoint": {"position": goals[0][0], "tolerance": goals[0][1]} if goals else None,
             "winches": {
                 name: self._winch(robot, name, part)

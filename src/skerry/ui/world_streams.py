@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skerry.core.frames import rotate
+from skerry.parts.display import ReferenceLine
 from skerry.parts.law import WRENCH
 from skerry.ui import protocol
 from skerry.ui.protocol import Kind
@@ -164,7 +165,7 @@ def _gps_lines(world: World) -> Lines:
         (robot.link_position(settings.link), np.zeros(3))
         for robot in world.robots.values()
         for settings in robot.vehicle.config.sensors.values()
-        if settings.kind == "gps"
+        if any(isinstance(display, ReferenceLine) for display in settings.display)
     ]
     return _coloured(ends, [GPS_COLOUR] * len(ends))
 

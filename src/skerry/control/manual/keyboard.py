@@ -18,8 +18,8 @@ from skerry.parts.controller import Setpoint
 from skerry.parts.ownership import commanding_as
 from skerry.parts.watchdog import Watchdog
 
-DEAD_MAN: Final = Fraction(2)
-"""Rate at which a held key must be pressed again, Hz: after 0.5 s without a press, all keys are released."""
+KEY_TIMEOUT: Final = Fraction(1, 2)
+"""Simulated time without a press after which all keys are released, s, unless the press gives another time."""
 
 
 class KeyConfig(Config):
@@ -42,12 +42,13 @@ class Keyboard(Component):
     """Keys of one robot. They command actuators that manual control owns, and setpoints of their controllers.
 
     A client repeats `press` while a key is held, as keyboards do. A press of a key that is already down only restarts
-    the watchdog. When the presses stop, all keys are released after a time on the simulation clock.
+    the watchdog. When the presses stop, the watchdog releases all keys after a time on the simulation clock. No other
+    timer releases keys.
     """
 
     def __init__(self, keys: Mapping[str, KeyConfig], actuators: Mapping[str, Actuator], clock: Clock) -> None:
         self.keys = keys
-        self.watchdog = Watchdog(DEAD_MAN)
+        self.watchdog = Watchdog(1 / KEY_TIMEOUT)
         self.bind(clock)
         self._actuators = actuators
         self._setpoints: dict[str, Setpoint] = {}
@@ -90,9 +91,15 @@ class Keyboard(Component):
         """Keys that are pressed."""
         return tuple(self._down)
 
-    def press(self, key: str) -> None:
-        """Press a key, or keep it down."""
+    def press(self, key: str, timeout: float = float(KEY_TIMEOUT)) -> None:
+        """Press a key, or keep it down.
+
+        Args:
+            key: Name of the key.
+            timeout: Simulated time without another press after which all keys are released, s.
+        """
         does = self.keys[key]
+        self.watchdog.expected_frequency = 1 / Fraction(timeout)
         self.watchdog.on_message()
         if key in self._down:
             return
@@ -155,8 +162,11 @@ class Keyboard(Component):
                 target.set(value)
 
     def state(self) -> bytes:
-        return json.dumps([self._down, self.watchdog.state().decode()]).encode()
+        frequency = self.watchdog.expected_frequency
+        timeout = [str(frequency)] if self._down and frequency != 1 / KEY_TIMEOUT else []
+        return json.dumps([self._down, self.watchdog.state().decode(), *timeout]).encode()
 
     def set_state(self, state: bytes) -> None:
-        self._down, watchdog = json.loads(state)
+        self._down, watchdog, *timeout = json.loads(state)
+        self.watchdog.expected_frequency = Fraction(timeout[0]) if timeout else 1 / KEY_TIMEOUT
         self.watchdog.set_state(watchdog.encode())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from pydantic import Field
 
 from skerry.core.config import Config, Positive
 from skerry.core.frames import Pose
+from skerry.parts.display import Display, Rays, Scalars
 from skerry.parts.sensor import Execution, Sensor, SensorConfig, SensorView
 from skerry.rays import Bundle, Hits, RayCasterBatch, RayScene
 from skerry.terrain.materials import NamedMaterial
@@ -48,6 +49,8 @@ class RayViewerConfig(Config):
 
 class RaySensorConfig(SensorConfig):
     """Settings of a sensor that casts rays."""
+
+    display: ClassVar[tuple[Display, ...]] = (Scalars(), Rays())
 
     see_self: bool = Field(False, description="let rays hit the robot that carries the sensor")
     viewer: RayViewerConfig = RayViewerConfig()

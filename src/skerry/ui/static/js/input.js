@@ -4,7 +4,7 @@
 /** @typedef {import("./store.js").Store} Store */
 /** @typedef {import("./net.js").Net} Net */
 
-const HEARTBEAT = 200; // ms between two messages while keys are held; the simulator releases the keys after 500 ms without a message
+const REPEAT = 200; // ms between two messages while keys are held; the watchdog of the robot's keyboard releases keys that are not repeated
 const NAMES = { ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: "right", " ": "space", Shift: "shift" };
 
 /** Return the name of a key in the key map of a robot. @param {KeyboardEvent} event */
@@ -53,7 +53,7 @@ export class Driving {
     store.on("robot", () => this.releaseAll());
     store.on("scene", () => this.releaseAll());
     store.on("link", (link) => link !== "live" && this.releaseAll());
-    setInterval(() => this.#held.size && net.post(this.#message()), HEARTBEAT);
+    setInterval(() => this.#held.size && net.post(this.#message()), REPEAT);
   }
 
   /** Return whether the chosen robot has this key. @param {string} key */

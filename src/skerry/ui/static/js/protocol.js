@@ -31,6 +31,7 @@ const TRANSFORM_BYTES = 32; // u16 parent, u16 child, 7 × f32
  * @property {Uint8Array} [intensities] CLOUD, if flag 1 is set
  * @property {Uint8Array} [jpeg] IMAGE
  * @property {number} [length] SONAR_LINES: bytes per row
+ * @property {number} [range] SONAR_LINES: range at both ends of a row
  * @property {Uint8Array} [rows] SONAR_LINES, port first
  * @property {number} [beams] SONAR_FAN
  * @property {number} [bins] SONAR_FAN
@@ -85,7 +86,8 @@ const PAYLOADS = {
   [KIND.SONAR_LINES](buffer, view) {
     const count = view.getUint16(HEADER_BYTES, true);
     const length = view.getUint16(HEADER_BYTES + 2, true);
-    return { count, length, rows: new Uint8Array(buffer, HEADER_BYTES + 4, count * length) };
+    const range = view.getFloat32(HEADER_BYTES + 4, true);
+    return { count, length, range, rows: new Uint8Array(buffer, HEADER_BYTES + 8, count * length) };
   },
 
   [KIND.SONAR_FAN](buffer, view) {

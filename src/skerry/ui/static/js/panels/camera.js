@@ -7,7 +7,7 @@ export class Camera extends StreamPanel {
   static id = "camera";
   static title = "Camera";
   static about = "The ray-traced picture of a camera on the robot, as clients receive it.";
-  static prefix = "image/";
+  static displays = ["image"];
   static none = "This robot has no camera.";
 
   /** @param {HTMLElement} content */

@@ -1,6 +1,5 @@
 // @ts-check
 // Panel with the fan of a forward-looking or scanning sonar. Ahead is up.
-import { KIND } from "../protocol.js";
 import { element, figure, context2d } from "./elements.js";
 import { COPPER, StreamPanel } from "./picture.js";
 
@@ -11,13 +10,8 @@ export class Fan extends StreamPanel {
   static id = "fan";
   static title = "Forward sonar";
   static about = "The picture of an imaging or scanning sonar. The sonar is at the bottom, the largest range at the top.";
-  static prefix = "sonar/";
+  static displays = ["sonar_fan", "sonar_scan"];
   static none = "This robot has no imaging sonar.";
-
-  /** @param {import("./types.js").StreamScene} stream */
-  accepts({ kind }) {
-    return kind === KIND.SONAR_FAN;
-  }
 
   /** @param {HTMLElement} content */
   fill(content) {
@@ -75,7 +69,7 @@ export class Fan extends StreamPanel {
       context.beginPath();
       context.arc(WIDTH / 2, this.top, share * this.radius, -Math.PI / 2 - high, -Math.PI / 2 - low);
       context.stroke();
-      context.fillText(`${figure(share * ranges[1], 0)} m`, WIDTH / 2 + 3, this.top - share * this.radius + 12);
+      context.fillText(`${figure(share * ranges[1], 0)} ${this.unit("bin_size")}`, WIDTH / 2 + 3, this.top - share * this.radius + 12);
     }
   }
 }

@@ -10,7 +10,7 @@ export class Lidar extends StreamPanel {
   static id = "lidar";
   static title = "Lidar";
   static about = "Ranges of a lidar around the robot. Ahead is up, port is left.";
-  static prefix = "polar/";
+  static displays = ["polar"];
   static none = "This robot has no lidar. The rover in the scenario husky yard has one.";
 
   /** @param {HTMLElement} content */
@@ -23,8 +23,7 @@ export class Lidar extends StreamPanel {
   draw({ values }) {
     if (!values) return;
     const context = context2d(this.canvas);
-    const [first, last] = this.stream?.angles ?? [-Math.PI, Math.PI];
-    const far = this.stream?.range_m ?? Math.max(...values.filter(Number.isFinite), 1);
+    const { first_angle: first, last_angle: last, max_range: far } = this.stream?.display ?? {};
     const scale = (SIZE / 2 - 6) / far;
     context.clearRect(0, 0, SIZE, SIZE);
     context.strokeStyle = "rgb(130 160 175 / 45%)";
@@ -35,7 +34,7 @@ export class Lidar extends StreamPanel {
       context.beginPath();
       context.arc(SIZE / 2, SIZE / 2, range * scale, 0, 2 * Math.PI);
       context.stroke();
-      context.fillText(`${figure(range, far < 8 ? 1 : 0)} m`, SIZE / 2 + 3, SIZE / 2 - range * scale + 12);
+      context.fillText(`${figure(range, far < 8 ? 1 : 0)} ${this.unit("ranges")}`, SIZE / 2 + 3, SIZE / 2 - range * scale + 12);
     }
     context.fillStyle = "#e69f00";
     values.forEach((range, index) => {

@@ -51,7 +51,7 @@ class Log extends Panel {
 export class Events extends Log {
   static id = "events";
   static title = "Events";
-  static about = "Events: changes of control, collisions, ropes, leaks, and the events of the scenario.";
+  static about = "Events: changes of control, collisions, ropes, alarms, and the events of the scenario.";
   static nothing = "No events yet. Switch a robot to Manual to create one.";
 
   build() {

@@ -5,8 +5,8 @@ import { Panel } from "./panel.js";
 
 /** Panel that shows one stream of the chosen robot. The stream is chosen from a list. */
 export class StreamPanel extends Panel {
-  /** Prefix of the names of its streams. */
-  static prefix = "";
+  /** Display kinds of sensors that the panel shows. @type {string[]} */
+  static displays = [];
   /** Rate of the subscription, Hz. */
   static hz = 10;
   /** Text for a robot without such a sensor. */
@@ -20,12 +20,13 @@ export class StreamPanel extends Panel {
   /** Streams of the chosen robot that the panel can show. */
   get streams() {
     const robot = this.robot?.name;
-    return this.scene.streams.filter((stream) => stream.name.startsWith(`${this.kind.prefix}${robot}/`) && this.accepts(stream));
+    return this.scene.streams.filter((stream) => stream.robot === robot && this.kind.displays.includes(stream.display?.kind ?? ""));
   }
 
-  /** @param {import("./types.js").StreamScene} stream */
-  accepts(stream) {
-    return true;
+  /** Unit of a field of the display of the shown stream. @param {string} field */
+  unit(field) {
+    const display = this.stream?.display;
+    return display?.units[display[field]] ?? "";
   }
 
   prepare() {

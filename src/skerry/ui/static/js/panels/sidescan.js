@@ -1,6 +1,5 @@
 // @ts-check
 // Panel with the waterfall of a side-scan sonar: newest line at the top, port on the left. Every line is shown.
-import { KIND } from "../protocol.js";
 import { element, figure, context2d, write } from "./elements.js";
 import { COPPER, StreamPanel } from "./picture.js";
 
@@ -13,14 +12,9 @@ export class Sidescan extends StreamPanel {
   static id = "sidescan";
   static title = "Side-scan";
   static about = "The side-scan sonar as a waterfall: newest line at the top, port left, starboard right.";
-  static prefix = "sonar/";
+  static displays = ["sonar_lines"];
   static hz = 30;
   static none = "This robot has no side-scan sonar. SAM in the scenario sam in the bay has one.";
-
-  /** @param {import("./types.js").StreamScene} stream */
-  accepts({ kind }) {
-    return kind === KIND.SONAR_LINES;
-  }
 
   /** @param {HTMLElement} content */
   fill(content) {
@@ -30,9 +24,8 @@ export class Sidescan extends StreamPanel {
     this.canvas = element("canvas", { class: "waterfall", width: 512, height: LINES, testid: "sidescan-picture", "data-lines": 0, role: "img", "aria-label": "Side-scan waterfall" });
     this.gain = element("input", { type: "range", min: 0.5, max: 20, step: 0.5, value: GAIN, "aria-label": "Gain", title: "Gain: brightness of the echoes", testid: "sidescan-gain" });
     this.count = element("span", { class: "note", testid: "sidescan-lines" }, "0 lines");
-    const reach = this.stream?.range_m ?? 0;
-    const choices = reach ? ZOOMS.map((zoom) => element("option", { value: zoom }, `± ${figure(reach / zoom, reach / zoom < 20 ? 1 : 0)} m`)) : [];
-    this.zoom = element("select", { "aria-label": "Range", title: "Range that is shown to each side", testid: "sidescan-range", class: "whole", hidden: !reach }, ...choices);
+    this.range = 0;
+    this.zoom = element("select", { "aria-label": "Range", title: "Range that is shown to each side", testid: "sidescan-range", class: "whole", hidden: true });
     this.chosen = false;
     this.zoom.addEventListener("change", () => {
       this.chosen = true;
@@ -41,6 +34,16 @@ export class Sidescan extends StreamPanel {
     const screen = element("div", { class: "waterfall-screen" }, this.canvas);
     content.replaceChildren(screen, element("div", { class: "row between" }, this.count, this.zoom, element("label", { class: "row note" }, "Gain", this.gain)));
     this.crop();
+  }
+
+  /** Fill the list of ranges. @param {number} range of the lines */
+  offer(range) {
+    const chosen = this.zoom.value;
+    const texts = ZOOMS.map((zoom) => `± ${figure(range / zoom, range / zoom < 20 ? 1 : 0)} ${this.unit("bin_size")}`);
+    this.zoom.replaceChildren(...ZOOMS.map((zoom, index) => element("option", { value: zoom }, texts[index])));
+    this.zoom.hidden = false;
+    this.range = range;
+    if (chosen) this.zoom.value = chosen;
   }
 
   /** Show the middle of the picture, as wide as the chosen range. */
@@ -66,8 +69,9 @@ export class Sidescan extends StreamPanel {
   }
 
   /** @param {import("./types.js").Message} message */
-  draw({ count = 0, length = 0, rows }) {
+  draw({ count = 0, length = 0, range = 0, rows }) {
     if (!rows || !count) return;
+    if (range !== this.range) this.offer(range);
     if (this.canvas.width !== length) this.canvas.width = length;
     this.paint({ count, length, rows });
     if (this.lines < SETTLED) this.early.push({ count, length, rows: rows.slice() });

@@ -34,13 +34,13 @@ export class RobotStatePanel extends Panel {
     const grid = element("dl", { class: "figures" });
     for (const [id, title, unit] of QUANTITIES) grid.append(this.row(id, title, unit));
     this.depthTitle = grid.querySelector("dt");
-    this.battery = element("meter", { min: 0, max: 100, low: 20, value: 0, "aria-label": "Battery" });
-    this.batteryRow = element("p", { class: "row between" }, "Battery", this.battery, this.cell("battery"));
-    this.leak = element("p", { class: "badge", testid: "state-leak" });
+    /** Functions that show a meter or an alarm, by the name of the number. @type {Map<string, (value: any) => void>} */
+    this.indicators = new Map();
+    const indicators = this.robot.sensors.flatMap(({ name, display }) => display.map((each) => this.indicator(name, each)));
     this.place = element("p", { class: "note", testid: "state-place", title: "Latitude and longitude" });
     const actuators = element("dl", { class: "figures wide" });
     for (const { name, unit } of this.robot.actuators) actuators.append(this.row(`actuator.${name}`, label(name), unit));
-    this.body.replaceChildren(grid, this.batteryRow, this.leak, this.place, actuators);
+    this.body.replaceChildren(grid, ...indicators, this.place, actuators);
   }
 
   /** @param {string} id */
@@ -55,6 +55,35 @@ export class RobotStatePanel extends Panel {
     return element("div", {}, element("dt", {}, title), element("dd", {}, this.cell(id), element("small", {}, ` ${unit}`)));
   }
 
+  /**
+   * Return the meter or the alarm of a sensor, or an empty text for other displays.
+   * @param {string} sensor
+   * @param {import("./types.js").DisplayScene} display
+   */
+  indicator(sensor, { kind, value: field, units, low, maximum, on, off }) {
+    if (kind === "meter") {
+      const title = label(sensor).replace(/^./, (first) => first.toUpperCase());
+      const meter = element("meter", { min: 0, max: maximum, low, value: 0, "aria-label": title });
+      const row = element("p", { class: "row between" }, title, meter, this.cell(sensor));
+      this.indicators?.set(`${sensor}.${field}`, (value) => {
+        row.hidden = value === null;
+        meter.value = value ?? 0;
+        this.put(sensor, `${figure(value, 0)} ${units[field]}`);
+      });
+      return row;
+    }
+    if (kind === "alarm") {
+      const badge = element("p", { class: "badge", testid: `state-${sensor}` });
+      this.indicators?.set(`${sensor}.${field}`, (value) => {
+        badge.hidden = value === null;
+        badge.classList.toggle("bad", value === true);
+        write(badge, value ? on : off);
+      });
+      return badge;
+    }
+    return "";
+  }
+
   /** @param {string} id @param {string} text */
   put(id, text) {
     const cell = this.cells?.get(id);
@@ -66,12 +95,7 @@ export class RobotStatePanel extends Panel {
     if (!live || !this.robot) return;
     for (const [id, , , digits, value] of QUANTITIES) this.put(id, figure(value(live), digits));
     write(this.depthTitle, live.depth > 0 ? "Depth" : "Height");
-    this.batteryRow.hidden = live.battery_percent === null;
-    this.battery.value = live.battery_percent ?? 0;
-    this.put("battery", `${figure(live.battery_percent, 0)} %`);
-    this.leak.hidden = live.leak === null;
-    this.leak.classList.toggle("bad", live.leak === true);
-    write(this.leak, live.leak ? "Leak!" : "Dry");
+    for (const [name, show] of this.indicators ?? []) show(live.indicators[name] ?? null);
     this.place.hidden = live.lat === null;
     if (live.lat !== null && live.lon !== null) write(this.place, `${angle(live.lat, "NS")}  ${angle(live.lon, "EW")}`);
     for (const [name, { value, unit }] of Object.entries(live.actuators)) {

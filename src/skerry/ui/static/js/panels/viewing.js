@@ -30,7 +30,7 @@ export class Viewing extends Panel {
     const plain = CAMERAS.filter(({ mode }) => mode !== "sensor").map(({ mode, title, does }) => element("option", { value: mode, title: does }, title));
     const sensors = this.scene.robots.flatMap(({ name, sensors }) =>
       sensors
-        .filter((sensor) => sensor.streams.some((stream) => stream.startsWith("image/")))
+        .filter((sensor) => sensor.display.some(({ kind }) => kind === "image"))
         .map((sensor) => element("option", { value: `sensor|${name}|${sensor.name}` }, `${name}: ${label(sensor.name)}`)),
     );
     this.cameras.replaceChildren(...plain, ...(sensors.length ? [element("optgroup", { label: "Through a camera" }, ...sensors)] : []));

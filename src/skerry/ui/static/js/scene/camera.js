@@ -209,7 +209,7 @@ export class CameraRig {
     bodies.locate(sensor.pose, camera.position, camera.quaternion);
     camera.quaternion.multiply(SENSOR_TO_CAMERA);
     this.focus.set(0, 0, -5).applyQuaternion(camera.quaternion).add(camera.position);
-    this.#open(sensor.vertical_fov_deg ?? FIELD_OF_VIEW);
+    this.#open(sensor.display.find((/** @type {any} */ each) => each.vertical_fov_deg)?.vertical_fov_deg ?? FIELD_OF_VIEW);
     return true;
   }
 

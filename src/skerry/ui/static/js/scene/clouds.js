@@ -20,9 +20,9 @@ export class Clouds {
     this.view = view;
   }
 
-  /** @param {{name: string}} stream */
-  accepts({ name }) {
-    return name.startsWith("cloud/");
+  /** @param {{display?: {kind: string}}} stream */
+  accepts({ display }) {
+    return display?.kind === "cloud";
   }
 
   /**

@@ -33,9 +33,9 @@ export class Rays {
     this.object.add(this.hits.object);
   }
 
-  /** @param {{name: string}} stream */
-  accepts({ name }) {
-    return name.startsWith("rays/");
+  /** @param {{display?: {kind: string}}} stream */
+  accepts({ display }) {
+    return display?.kind === "rays";
   }
 
   /**
