@@ -214,10 +214,14 @@ def test_commands_reach_actuators_and_feedback_comes_back(sam: Graph) -> None:
     assert robot.actuators["thruster1"].setpoint == 0  # silence resets
 
 
-def test_a_command_that_is_no_number_is_not_obeyed(sam: Graph) -> None:
-    sam.say("/sam/core/vbs_cmd", value=float("nan"))
-    sam.run(0.1)
+def test_a_command_that_is_no_number_is_not_obeyed(sam: Graph, caplog: pytest.LogCaptureFixture) -> None:
+    for _ in range(2):
+        sam.say("/sam/core/vbs_cmd", value=float("nan"))
+        sam.run(0.1)
     assert sam.world.robots["sam"].actuators["vbs"].owner is None
+    assert [record.getMessage() for record in caplog.records] == [
+        "/sam/core/vbs_cmd: a command must be a number, not percent=nan"
+    ]
 
 
 def test_a_robot_can_be_teleported(sam: Graph, caplog: pytest.LogCaptureFixture) -> None:
