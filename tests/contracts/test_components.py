@@ -18,7 +18,9 @@ from skerry.formats.mesh_files import write_stl
 from skerry.parts.acoustics import ACOUSTICS
 from skerry.parts.actuator import ACTUATORS
 from skerry.parts.controller import CONTROLLERS
+from skerry.parts.display import check_display
 from skerry.parts.law import LAWS
+from skerry.parts.readings import check_reading
 from skerry.parts.sensor import SENSORS
 from skerry.sensors.raycast.ray_sensor import RaySensor
 from skerry.terrain import TERRAINS
@@ -56,31 +58,6 @@ LEAST: dict[str, dict[str, dict[str, Any]]] = {
         "winch": {},
         "wheel_motor": {"link": "wheel", "stall_torque": 0.01, "no_load_rpm": 100, "friction": 0.001},
         "wrist_pair": {"link": "hand", "maximum_rpm": 30},
-    },
-    "sensors": {
-        "altimeter": {},
-        "battery": {"capacity_wh": 50, "base_load": 20},
-        "camera": {"width": 12, "height": 8, "detections": True, "read_noise": 0.01, "shutter": 0.01},
-        "compass": {"bias_deg": 1},
-        "contact": {"whole_robot": True},
-        "ctd": {},
-        "dvl": {},
-        "encoder": {"joint": "fin_hinge"},
-        "fls": {"beams": 16, "rays_per_beam": 8, "bins": 40},
-        "gps": {"time_to_first_fix": 0.1},
-        "ground_truth": {},
-        "imu": {},
-        "joint_states": {"position_noise": 0.01},
-        "leak": {},
-        "locked_direction_depth": {},
-        "lidar": {"pattern": "vlp_16", "columns": 60},
-        "magnetometer": {},
-        "mbes": {},
-        "msis": {},
-        "odometry": {},
-        "pressure": {},
-        "range_receiver": {"senders": ["rig/fin"]},
-        "sidescan": {"buckets": 100, "interferometric": True, "multipath_db": 6},
     },
     "controllers": {
         "dead_reckoning": {
@@ -215,6 +192,8 @@ def kinds(*families: Family) -> list[Any]:
 
 
 def settings_of(family: Family, kind: str, folder: Path, **shared: Any) -> dict[str, Any]:
+    if family is SENSORS:
+        return family.find(kind).example(**shared).model_dump(mode="json", exclude_unset=True) | {"kind": kind}
     least = LEAST[family.name].get(kind)
     if least is None:
         pytest.fail(
@@ -242,9 +221,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # ------------------------------------------------------------------------------------------------ the table
 
 
-@pytest.mark.parametrize(
-    "family", [LAWS, ACTUATORS, SENSORS, CONTROLLERS, ACOUSTICS, SURFACES, CURRENTS, TERRAINS, FUNCTIONS]
-)
+@pytest.mark.parametrize("family", [LAWS, ACTUATORS, CONTROLLERS, ACOUSTICS, SURFACES, CURRENTS, TERRAINS, FUNCTIONS])
 def test_the_table_names_no_removed_kind(family: Family) -> None:
     assert set(LEAST[family.name]) <= set(family.kinds())
 
@@ -404,6 +381,54 @@ def test_reading_a_sensor_changes_nothing_but_itself(family: Family, kind: str, 
                     _ = part_of(world, family).reading
             states.append(world._engine.states[0].tobytes())
     assert states[0] == states[1]
+
+
+def same(one: Any, other: Any) -> bool:
+    """Return whether two values of a reading are equal; NaN equals NaN."""
+    if dataclasses.is_dataclass(one) and not isinstance(one, type):
+        names = [field.name for field in dataclasses.fields(one)]
+        return type(one) is type(other) and all(same(getattr(one, name), getattr(other, name)) for name in names)
+    if isinstance(one, tuple | list):
+        return len(one) == len(other) and all(same(a, b) for a, b in zip(one, other, strict=True))
+    if isinstance(one, np.ndarray | np.generic | float):
+        return bool(np.array_equal(one, other, equal_nan=np.asarray(one).dtype.kind == "f"))
+    return bool(one == other)
+
+
+@pytest.mark.parametrize(("family", "kind"), kinds(SENSORS))
+def test_each_column_has_the_values_of_the_field_in_each_reading(family: Family, kind: str, folder: Path) -> None:
+    for depth in (5.0, -2.0):  # under water and in air
+        with skerry.load(scenario(family, kind, folder, depth)) as world:
+            stir(world, family)
+            single, times = [], []
+            for _ in range(8):
+                world.advance(0.02)
+                single.append(part_of(world, family).reading)
+                times.append(world.time)
+            world.reset()
+            stir(world, family)
+            batch = world.advance(0.16, record=["rig/part"])["rig/part"]
+            assert batch.kind is part_of(world, family).sensor.reading_type()
+            assert len(batch) == len(single)
+            assert all(same(one, other) for one, other in zip(single, batch, strict=True))
+            for row, reading in enumerate(batch):
+                if reading is not None:
+                    assert reading.time == times[row]
+                    for field in dataclasses.fields(reading):
+                        value, column = getattr(reading, field.name), getattr(batch, field.name)
+                        found = tuple(column[row]) if isinstance(value, tuple) else column[row]
+                        assert same(value, found), field.name
+            for some in (batch.take([5, 2]), type(batch).concat([batch[:2], batch[2:3]])):
+                rows = [5, 2] if len(some) == 2 else [0, 1, 2]
+                assert all(same(batch[row], some[k]) for k, row in enumerate(rows))
+
+
+@pytest.mark.parametrize(("family", "kind"), kinds(SENSORS))
+def test_each_field_of_a_reading_has_a_unit_and_its_display_exists(family: Family, kind: str, folder: Path) -> None:
+    with skerry.load(scenario(family, kind, folder)) as world:
+        sensor = part_of(world, family).sensor
+        check_reading(sensor.reading_type())
+        check_display(sensor.reading_type(), part_of(world, family).mount.display, sensor)
 
 
 @pytest.mark.parametrize(("family", "kind"), kinds(SENSORS))

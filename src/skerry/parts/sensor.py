@@ -307,10 +307,12 @@ class SensorConfig(ComponentConfig, Mount):
         ros: Messages as which the readings can be published in ROS: for each message type, the field of the reading by
             the path of the message's field. Fields are numbers or arrays of numbers, such as `velocity` or
             `pose.position`. Other messages need an encoder in `interfaces/ros/messages/encoders`.
+        ros_definitions: Definitions of message types that Skerry does not have, as the text of a .msg file, by type.
     """
 
     display: ClassVar[tuple[Display, ...]] = (Scalars(),)
     ros: ClassVar[Mapping[str, Mapping[str, str]]] = {}
+    ros_definitions: ClassVar[Mapping[str, str]] = {}
 
     frequency: Rational = Field(gt=0, description="readings per second, Hz; at most one per physics step")
 

@@ -20,8 +20,10 @@ from skerry.core.geo import Projection
 from skerry.core.noise import Noise
 from skerry.parts.acoustics import BuildContext
 from skerry.parts.actuator import Actuator, ActuatorConfig
+from skerry.parts.display import check_display
 from skerry.parts.law import Attach, Law, LawConfig
-from skerry.parts.sensor import SensorConfig
+from skerry.parts.readings import check_reading
+from skerry.parts.sensor import Sensor, SensorConfig
 from skerry.physics.engine import Engine
 from skerry.physics.joint_drive import JointDrive
 from skerry.physics.law_binding import WORLD_OWNER
@@ -298,9 +300,11 @@ class _CoreBuilder:
             if part in robot.sensors:
                 self._bindings.append(partial(robot.sensors[part].bind, view, self._buffer))
                 continue
+            sensor = settings.build()
+            _check_sensor(where, settings, sensor)
             robot.sensors[part] = MountedSensor(
                 name=f"{robot.name}/{part}",
-                sensor=settings.build(),
+                sensor=sensor,
                 rate=Rate.of(settings.frequency, self._scenario.step),
                 noise=noise,
                 view=view,
@@ -383,6 +387,16 @@ def _check_bodies(where: str, needed: Collection[str], loaded: LoadedScenario) -
     for name in needed:
         if name not in known:
             raise SkerryError(f"{where}: there is no robot, object or link {name!r}; {did_you_mean(name, known)}")
+
+
+def _check_sensor(where: str, settings: SensorConfig, sensor: Sensor[Any]) -> None:
+    """Raise an error if the readings of a sensor, or their display, are declared wrongly."""
+    try:
+        reading = sensor.reading_type()
+        check_reading(reading)
+        check_display(reading, settings.display, sensor)
+    except SkerryError as error:
+        raise SkerryError(f"{where}: {error}") from None
 
 
 def _check_joints(where: str, settings: SensorConfig, joints: Collection[str]) -> None:

@@ -55,6 +55,8 @@ class World:
         self._initial_scenario = core.scenario
         core.start(core.scenario)
         self._install(core, core.events(core.scenario))
+        for sensor in core.sensors:
+            sensor.check()
 
     def _install(self, core: WorldCore, events: Events) -> None:
         """Make `core` the core of this world, and bind the robots, objects, ropes and parts that it keeps to it."""

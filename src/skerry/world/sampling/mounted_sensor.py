@@ -286,6 +286,24 @@ class MountedSensor(Component, Generic[R]):
         self.sensor.measure(SingleSensorView(self.view), self._noise)
         self.sensor.set_state(kept)
 
+    def check(self) -> None:
+        """Measure once if the sensor is of another package, so that its mistakes are errors when the world is built.
+
+        Raises:
+            SkerryError: `measure` fails, or returns a wrong number of readings.
+        """
+        kind = type(self.sensor)
+        if kind.__module__.partition(".")[0] == "skerry":
+            return
+        kept = self.sensor.state()
+        try:
+            self._measure(SingleSensorView(self.view))
+        except SkerryError:
+            raise
+        except Exception as error:
+            raise SkerryError(f"{self.name}: `{kind.__name__}.measure` failed: {error!r}") from error
+        self.sensor.set_state(kept)
+
     @property
     def has_slow_start(self) -> bool:
         """Whether the first measurement may compile kernels for many seconds, as for all sensors with rays."""

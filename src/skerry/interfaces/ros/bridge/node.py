@@ -194,7 +194,9 @@ class RosInterface(Interface):
         config = robot.robot.vehicle.config
         for feature in self._features:
             feature.add_robot(robot)
-        for part in config.sensors:
+        for part, settings in config.sensors.items():
+            for type_name, text in settings.ros_definitions.items():
+                self.bus.codec.type_store.define(type_name, text, f"{name}.sensors.{part}")
             for feature in self._features:
                 feature.add_sensor(robot, part)
         numbers: dict[str, int] = defaultdict(int)

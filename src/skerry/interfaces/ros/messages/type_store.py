@@ -43,14 +43,33 @@ class TypeStore:
         self._files: dict[str, Path] = {}
         for folder in (SHIPPED, *_variant(distribution), *paths):
             self._files |= _definitions_in(folder)
+        self._texts: dict[str, str] = {}  # definitions that were added as text
         self._messages: dict[str, MessageType] = {}
         self._services: dict[str, ServiceType] = {}
         self._actions: dict[str, ActionType] = {}
         self._hashes: dict[str, str] = {}
 
+    def define(self, name: str, text: str, where: str) -> None:
+        """Add a message type.
+
+        Args:
+            name: Name of the type, for example "my_msgs/Thing".
+            text: Its definition, as in a .msg file.
+            where: Origin of the definition, for error messages.
+
+        Raises:
+            SkerryError: The definition is wrong, or the type already has another one.
+        """
+        name = full_name(name)
+        known = self._text(name)[0] if name in self._files or name in self._texts else text
+        if known != text:
+            raise SkerryError(f"{where}: the message type {name} already has another definition; choose another name")
+        self._messages[name] = parse_message(text, name, where)
+        self._texts[name] = text
+
     def names(self, folder: str) -> list[str]:
         """Return the full names of all messages ("msg"), services ("srv") or actions ("action")."""
-        return sorted(name for name in self._files if name.split("/")[1] == folder)
+        return sorted(name for name in {**self._files, **self._texts} if name.split("/")[1] == folder)
 
     def message(self, name: str) -> MessageType:
         """Return a message type; parts of services and actions are included, such as std_srvs/srv/SetBool_Request."""
@@ -130,6 +149,8 @@ class TypeStore:
         return self.message(name)
 
     def _text(self, name: str) -> tuple[str, str, str]:
+        if name in self._texts:
+            return self._texts[name], name, name
         path = self._files.get(name)
         if path is None:
             raise self._unknown(name, {"msg": "message", "srv": "service"}.get(name.split("/")[1], "action"))
@@ -139,7 +160,7 @@ class TypeStore:
             raise SkerryError(f"{path} cannot be read: {error}") from None
 
     def _unknown(self, name: str, what: str) -> UnknownName:
-        hint = did_you_mean(name, self._files)
+        hint = did_you_mean(name, [*self._files, *self._texts])
         return UnknownName(
             f"there is no {what} {name}; {hint} Or add the folder of its package to `message_paths` of the interface"
         )
