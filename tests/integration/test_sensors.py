@@ -593,12 +593,12 @@ def test_battery_settings_that_make_no_sense_are_refused() -> None:
 
 def test_a_leak_counts_its_alarm_readings() -> None:
     leak = Leak(link="l", frequency=7).build()
-    assert [leak.measure(One(at(0, 0, 0)), NOISE)[0].count for _ in range(3)] == [0, 0, 0]
+    assert [leak.measure(One(at(0, 0, 0)), NOISE)[0].leak_count for _ in range(3)] == [0, 0, 0]
     leak.leaked = True
     readings = [leak.measure(One(at(0, 0, 0)), NOISE)[0] for _ in range(3)]
-    assert [(reading.leaked, reading.count) for reading in readings] == [(True, 1), (True, 2), (True, 3)]
+    assert [(reading.leaked, reading.leak_count) for reading in readings] == [(True, 1), (True, 2), (True, 3)]
     leak.leaked = False
-    assert leak.measure(One(at(0, 0, 0)), NOISE)[0].count == 3
+    assert leak.measure(One(at(0, 0, 0)), NOISE)[0].leak_count == 3
     assert Leak(link="l", frequency=7, leaked=True).build().measure(One(at(0, 0, 0)), NOISE)[0].leaked
 
 
@@ -607,18 +607,18 @@ def test_a_leak_survives_snapshot_and_restore() -> None:
     with skerry.load("sam_empty") as world:
         leak = world.robots["sam"].sensors["leak"]
         leak.trigger()
-        assert leak.reading.count == 0  # the reading of the start came before the leak
+        assert leak.reading.leak_count == 0  # the reading of the start came before the leak
         world.advance(1.0)
-        assert leak.reading.count == 7
+        assert leak.reading.leak_count == 7
         before = world.snapshot()
         world.advance(2.0)
         leak.sensor.leaked = False
-        assert leak.reading.count == 21
+        assert leak.reading.leak_count == 21
         world.restore(before)
         assert leak.sensor.leaked
-        assert leak.reading.count == 7
+        assert leak.reading.leak_count == 7
         world.advance(1.0)
-        assert (leak.reading.count, leak.reading.leaked) == (14, True)
+        assert (leak.reading.leak_count, leak.reading.leaked) == (14, True)
 
 
 # ------------------------------------------------------------------------------------------------ odometry
@@ -881,7 +881,7 @@ def test_a_stateful_sensor_does_not_depend_on_its_readers(sam: World) -> None:
         return sam.fingerprint(), sam.snapshot().data
 
     first = run(read=False)
-    assert sam.robots["sam"].sensors["leak"].reading.count == 14
+    assert sam.robots["sam"].sensors["leak"].reading.leak_count == 14
     assert run(read=True) == first
 
 

@@ -17,7 +17,7 @@ from skerry.parts.readings import Ragged, Readings, check_reading, shared, units
 @dataclass(frozen=True, eq=False)
 class Ping:
     time: float = unit("s")
-    count: int = unit("")
+    number: int = unit("")
     has_echo: bool = unit("")
     velocity: NDArray[np.float64] = unit("m/s")
     covariance: NDArray[np.float64] = unit("(m/s)²")
@@ -40,7 +40,7 @@ def batch(first: int, count: int, valid: NDArray[np.bool_] | None = None) -> Rea
     motions = np.zeros((count, 7)) + numbers[:, None]
     columns = {
         "time": numbers / 10.0,
-        "count": numbers,
+        "number": numbers,
         "has_echo": numbers % 2 == 0,
         "velocity": np.stack([numbers, numbers + 0.5, -numbers], -1).astype(float),
         "covariance": shared(COVARIANCE, count),
@@ -57,8 +57,8 @@ def check(readings: Readings[Ping], numbers: list[int]) -> None:
     for row, number in enumerate(numbers):
         ping = readings[row]
         assert ping is not None
-        assert (ping.time, ping.count, ping.has_echo) == (number / 10.0, number, number % 2 == 0)
-        assert (type(ping.time), type(ping.count), type(ping.has_echo)) == (float, int, bool)
+        assert (ping.time, ping.number, ping.has_echo) == (number / 10.0, number, number % 2 == 0)
+        assert (type(ping.time), type(ping.number), type(ping.has_echo)) == (float, int, bool)
         assert ping.velocity.tolist() == [number, number + 0.5, -number]
         assert ping.covariance.tolist() == COVARIANCE.tolist()
         assert ping.points.shape == (number % 5, 3)
@@ -95,16 +95,16 @@ def test_a_row_that_is_not_valid_has_no_reading() -> None:
     found = batch(0, 3, np.array([True, False, True]))
     assert [reading is None for reading in found] == [False, True, False]
     joined = Readings.concat([found, Readings.none(Ping, 2), batch(7, 1)])
-    assert [None if reading is None else reading.count for reading in joined] == [0, None, 2, None, None, 7]
+    assert [None if reading is None else reading.number for reading in joined] == [0, None, 2, None, None, 7]
     assert [reading is None for reading in Readings.of(Ping, [None, found[0]])] == [True, False]
-    assert joined.to_dict()["count"].tolist() == [0, 2, 7]
+    assert joined.to_dict()["number"].tolist() == [0, 2, 7]
     assert len(Readings.concat([Readings.none(Ping, 1), Readings.none(Ping, 2)])) == 3
 
 
 def test_an_index_beyond_the_batch_is_an_error() -> None:
     with pytest.raises(IndexError, match="outside this batch of 2 readings"):
         batch(0, 2)[2]
-    assert batch(0, 2)[-1].count == 1  # type: ignore[union-attr]
+    assert batch(0, 2)[-1].number == 1  # type: ignore[union-attr]
 
 
 def test_an_unknown_field_is_an_error_with_a_guess() -> None:
@@ -116,8 +116,8 @@ def test_columns_that_do_not_fit_the_reading_are_errors() -> None:
     columns = dict(batch(0, 2).columns)
     with pytest.raises(SkerryError, match="column `time` is missing"):
         Readings(Ping, {name: column for name, column in columns.items() if name != "time"})
-    with pytest.raises(SkerryError, match="did you mean 'count'"):
-        Readings(Ping, {**columns, "coumt": columns["count"]})
+    with pytest.raises(SkerryError, match="did you mean 'number'"):
+        Readings(Ping, {**columns, "numbr": columns["number"]})
     with pytest.raises(SkerryError, match="`velocity` has 1 rows, but the first column has 2"):
         Readings(Ping, {**columns, "velocity": np.zeros((1, 3))})
 
@@ -144,6 +144,13 @@ def test_a_reading_without_time_or_with_a_field_without_unit_is_an_error() -> No
     class NoTime:
         value: float = unit("m")
 
+    @dataclass(frozen=True)
+    class Clash:
+        time: float = unit("s")
+        count: int = unit("")
+
+    with pytest.raises(SkerryError, match="Clash.count: a batch of readings has an attribute of this name"):
+        check_reading(Clash)
     for kind, message in ((Bare, "has a default"), (NoUnit, "NoUnit.value has no unit"), (NoTime, "no field `time`")):
         with pytest.raises(SkerryError, match=message):
             check_reading(kind)
@@ -163,4 +170,4 @@ def test_a_batch_as_a_table_has_a_column_for_each_number() -> None:
 
 
 def test_the_text_of_a_batch_names_its_fields_and_units() -> None:
-    assert repr(batch(0, 3)).startswith("<Readings: 3 × Ping, 0 s to 0.2 s; time [s], count, has_echo, velocity [m/s]")
+    assert repr(batch(0, 3)).startswith("<Readings: 3 × Ping, 0 s to 0.2 s; time [s], number, has_echo, velocity [m/s]")

@@ -320,12 +320,17 @@ def check_reading(kind: type[Any]) -> None:
     """Check the dataclass of a reading.
 
     Raises:
-        SkerryError: It is not a dataclass, a field has no unit, it has a default value, or there is no field `time`.
+        SkerryError: It is not a dataclass, a field has no unit, has a default value or has the name of an attribute of
+            `Readings`, or there is no field `time`.
     """
     plan = _plan(kind)
     if "time" not in plan:
         raise SkerryError(f'{kind.__name__} has no field `time`; add `time: float = unit("s")`')
     for field in fields(kind):
+        if hasattr(Readings, field.name):
+            raise SkerryError(
+                f"{kind.__name__}.{field.name}: a batch of readings has an attribute of this name; choose another one"
+            )
         if field.default is not MISSING or field.default_factory is not MISSING:
             raise SkerryError(f"{kind.__name__}.{field.name} has a default value; a sensor must measure every field")
     _check_units(kind, kind.__name__)

@@ -22,7 +22,7 @@ class LeakReading:
 
     time: float = unit("s")
     leaked: bool = unit("")  # whether a leak was triggered
-    count: int = unit("")  # readings with a leak so far
+    leak_count: int = unit("")  # readings with a leak so far
 
 
 class LeakSensor(Sensor[LeakReading]):
@@ -42,7 +42,7 @@ class LeakSensor(Sensor[LeakReading]):
         counts = self.count + self.leaked * np.arange(1, len(view) + 1)
         self.count = counts.item(-1)
         leaked = np.full(len(view), self.leaked)
-        return Readings(LeakReading, {"time": view.times, "leaked": leaked, "count": counts})
+        return Readings(LeakReading, {"time": view.times, "leaked": leaked, "leak_count": counts})
 
     def state(self) -> bytes:
         return json.dumps([self.leaked, self.count]).encode()
@@ -55,7 +55,7 @@ class Leak(SensorConfig):
     """Leak sensor."""
 
     display = (Scalars(), Alarm("leaked", on="Leak!", off="Dry"))
-    ros = {"smarc_msgs/Leak": {"value": "leaked", "leak_counter": "count"}}
+    ros = {"smarc_msgs/Leak": {"value": "leaked", "leak_counter": "leak_count"}}
 
     kind: Literal["leak"] = "leak"
     leaked: bool = Field(False, description="start with a leak")
