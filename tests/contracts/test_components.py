@@ -29,113 +29,10 @@ from skerry.terrain.terrain import ContactHeightfield
 from skerry.water.flow import CURRENTS, SURFACES
 from skerry.world import World
 
-# Smallest settings of each kind, besides those that all of its family need. A new kind needs a row, which may be empty.
-# Sensors have no rows: the settings of a sensor have an `example()`.
-FLYER: dict[str, Any] = {"propellers": ["front", "right", "back", "left"], "mass": 21, "inertia": [1, 2, 2]}
-
-LEAST: dict[str, dict[str, dict[str, Any]]] = {
-    "forces": {
-        "added_mass": {"matrix": [5, 20, 20, 0.1, 2, 2]},
-        "ballast": {"volume": 0.001, "rate": 0.0001},
-        "damping": {},
-        "fin": {"area": 0.02, "aspect_ratio": 2},
-        "force_points": {"points": [[0.3, 0, 0], [-0.3, 0, 0]], "volume": 0.02},
-        "immersion_damping": {},
-        "lift": {"matrix": [0, 5, 5, 0, 1, 1]},
-        "mooring": {"anchor": [0, 0, -9], "length": 3, "stiffness": 20, "damping": 5},
-        "spring": {"link": "fin", "stiffness": 5},
-        "switched_drag": {"linear": 3, "quadratic": 44, "angular_linear": 1, "angular_quadratic": 2},
-        "wind_drag": {"area": [0.1, 0.3, 0.3], "drag_coefficient": [1, 1, 1]},
-    },
-    "actuators": {
-        "control_surface": {"link": "fin", "area": 0.02, "aspect_ratio": 2},
-        "gripper": {"link": "fin", "maximum_rpm": 10},
-        "hinge": {"link": "fin"},
-        "joint_motor": {"link": "wheel", "maximum_rpm": 30},
-        "prismatic": {"link": "piston"},
-        "propeller": {"rpm_to_force": 0.01, "maximum_rpm": 1500},
-        "thruster": {"model": {"kind": "t200"}},
-        "vbs": {"link": "piston", "volume": 0.0004, "rate": 10},
-        "winch": {},
-        "wheel_motor": {"link": "wheel", "stall_torque": 0.01, "no_load_rpm": 100, "friction": 0.001},
-        "wrist_pair": {"link": "hand", "maximum_rpm": 30},
-    },
-    "controllers": {
-        "dead_reckoning": {
-            "attitude": "imu",
-            "heading": "compass",
-            "velocity": "dvl",
-            "depth": "depth300",
-            "position": "gps",
-            "engaged": True,
-        },
-        "geometric_tracking": {
-            **FLYER,
-            "trajectory": {"times": [0, 0.1, 1, 3], "positions": [[1, 2, 3], [1, 2, 4], [2, 3, 4], [2, 3, 0]]},
-        },
-        "hold": {},
-        "hydrofoil": {"mass": 50, "inertia": [10, 17, 10], "keel": -0.5, "draught": 0.1},
-        "rope_recovery": {**FLYER, "rope": "lift", "catch": "lift", "set_down": [3, 0, 0]},
-        "skid_steer": {
-            "left": ["frontLeftWheel", "rearLeftWheel"],
-            "right": ["frontRightWheel", "rearRightWheel"],
-            "speed": {"proportional": 0.5, "limit": 1},
-            "turn": {"proportional": 0.3, "limit": 1},
-            "maximum_speed": 2,
-            "maximum_turn_rate_deg": 60,
-        },
-        "station_keeping": {},
-        "suspended_load": {**FLYER, "rope": "lift", "load_mass": 5},
-        "wander": {"period": 0.1},
-        "waypoint": {},
-    },
-    "acoustics": {
-        "hydrophone_array": {"hydrophones": [[0, 0, 0], [0.3, 0, 0]]},
-        "pinger": {"frequency": 10},
-        "transceiver": {},
-        "usbl": {"range_noise": 0.1},
-    },
-    "surfaces": {
-        "flat": {},
-        "tide": {"constituents": [{"amplitude": 0.4, "period_hours": 12.42}]},
-        "waves": {"height": 0.5, "period": 5, "heading_deg": 30, "components": 16},
-    },
-    "currents": {
-        "gauss_markov": {"sigma": [0.2, 0.1, 0.05], "correlation_time": 60},
-        "grid": {"file": "{folder}/currents.npz", "outside": "clamp"},
-        "profile": {"depths": [0, 10], "velocities": [[0.3, -0.2, 0.05], [0.1, 0, 0]]},
-        "shear": {"velocity": [0.3, -0.2, 0.05], "gradient": [-0.01, 0, 0]},
-        "uniform": {"velocity": [0.3, -0.2, 0.05]},
-    },
-    "terrains": {
-        "flat": {"depth": 20},
-        "georeferenced": {"file": "{folder}/depths.npz"},
-        "heightfield": {"size": [20, 20], "array": [[-9, -8, -9], [-9.5, -7, -9], [-8, -9, -9]]},
-        "mesh": {"mesh": "{folder}/ground.stl"},
-    },
-    "terrain_functions": {
-        "boulders": {},
-        "channel": {},
-        "hills": {},
-        "island": {"ragged": 0.2},
-        "ridges": {},
-        "slope": {},
-        "sum": {"terms": [{"kind": "slope"}, {"kind": "hills"}]},
-    },
-}
+# Setting of each kind that reads a file, and the file, which the fixture `folder` writes.
+FILES = {"grid": ("file", "currents.npz"), "georeferenced": ("file", "depths.npz"), "mesh": ("mesh", "ground.stl")}
 
 REFERENCE = {"latitude_deg": 58.8, "longitude_deg": 17.6}
-
-# Shipped vehicle for a kind that needs more parts than the rig has.
-VEHICLES = {
-    "dead_reckoning": "sam",
-    "geometric_tracking": "quadrotor",
-    "hydrofoil": "evolo",
-    "rope_recovery": "quadrotor",
-    "skid_steer": "husky",
-    "suspended_load": "quadrotor",
-    "wander": "obstacle_boat",
-}
 
 RIG = """
 <robot name="rig">
@@ -193,16 +90,11 @@ def kinds(*families: Family) -> list[Any]:
 
 
 def settings_of(family: Family, kind: str, folder: Path, **shared: Any) -> dict[str, Any]:
-    if family is SENSORS:
-        example = family.find(kind).example(**shared)
-        return {"kind": kind, **example.model_dump(mode="json", exclude_unset=True)}
-    least = LEAST[family.name].get(kind)
-    if least is None:
-        pytest.fail(
-            f"the kind {kind!r} of {family.name} has no row in the table of {__name__}: add what it must be told"
-        )
-    texts = {key: value.format(folder=folder) if isinstance(value, str) else value for key, value in least.items()}
-    return {"kind": kind, **shared, **texts}
+    if kind in FILES:
+        setting, file = FILES[kind]
+        shared[setting] = str(folder / file)
+    example = family.find(kind).example(**shared)
+    return {"kind": kind, **example.model_dump(mode="json", exclude_unset=True)}
 
 
 @pytest.fixture(scope="module")
@@ -220,25 +112,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-# ------------------------------------------------------------------------------------------------ the table
-
-
-@pytest.mark.parametrize(
-    "family", [LAWS, ACTUATORS, CONTROLLERS, ACOUSTICS, SURFACES, CURRENTS, TERRAINS, FUNCTIONS]
-)
-def test_the_table_names_no_removed_kind(family: Family) -> None:
-    assert set(LEAST[family.name]) <= set(family.kinds())
+# ------------------------------------------------------------------------------------------------ settings
 
 
 @pytest.mark.parametrize(
     ("family", "kind"), kinds(LAWS, ACTUATORS, SENSORS, CONTROLLERS, ACOUSTICS, SURFACES, CURRENTS, TERRAINS, FUNCTIONS)
 )
 def test_its_settings_dump_and_load_back_equal(family: Family, kind: str, folder: Path) -> None:
-    shared: dict[str, Any] = {}
-    if family in (LAWS, ACTUATORS, SENSORS, ACOUSTICS):
-        shared["link"] = "base_link"
-    if family in (SENSORS, CONTROLLERS):
-        shared["frequency"] = "100/3"
+    shared = {"frequency": "100/3"} if family in (SENSORS, CONTROLLERS) else {}
     config = family.find(kind)
     settings = config.model_validate(settings_of(family, kind, folder, **shared))
     assert config.model_validate(settings.model_dump(mode="json")) == settings
@@ -251,10 +132,7 @@ def test_its_settings_dump_and_load_back_equal(family: Family, kind: str, folder
 
 def scenario(family: Family, kind: str, folder: Path, depth: float = 5.0) -> dict[str, Any]:
     """Return a scenario with a robot in a current that carries one part of this kind."""
-    shared: dict[str, Any] = {"link": "base_link"} if family is not CONTROLLERS else {}
-    if family in (SENSORS, CONTROLLERS):
-        shared["frequency"] = 50
-    part = settings_of(family, kind, folder, **shared)
+    vehicle = getattr(family.find(kind), "example_vehicle", None) or str(folder)
     return {
         "seed": 11,
         "reference": REFERENCE,
@@ -262,9 +140,9 @@ def scenario(family: Family, kind: str, folder: Path, depth: float = 5.0) -> dic
         "terrain": {"kind": "flat", "depth": 6010},
         "robots": {
             "rig": {
-                "vehicle": VEHICLES.get(kind, str(folder)),
+                "vehicle": vehicle,
                 "pose": {"position": [1, 2, -depth], "roll_deg": 5, "pitch_deg": -3, "yaw_deg": 40},
-                "overrides": {family.name: {"part": part}},
+                "overrides": {family.name: {"part": settings_of(family, kind, folder)}},
             }
         },
     }

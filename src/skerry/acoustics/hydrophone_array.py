@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import deque
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,6 +77,10 @@ class HydrophoneArray(AcousticConfig, ReceiverSettings):
     hydrophones: Annotated[tuple[Vector3, ...], Field(min_length=1, max_length=256)] = Field(
         description="positions of the hydrophones in the array's frame, m"
     )
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"hydrophones": [[0, 0, 0], [0.3, 0, 0]]} | settings)
 
     def build(self, context: BuildContext) -> HydrophoneArrayPart:
         return HydrophoneArrayPart(self, context, self.offset())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from math import ceil
-from typing import Literal
+from typing import Any, Literal, Self
 
 from pydantic import Field
 
@@ -75,6 +75,10 @@ class Pinger(AcousticConfig, TransmitterSettings):
     ping_length: NonNegative = Field(
         0.0, description="duration of a ping, s; signals that overlap it at a receiver are lost"
     )
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"frequency": 10} | settings)
 
     def build(self, context: BuildContext) -> PingerPart:
         return PingerPart(self, context, self.offset())

@@ -6,7 +6,7 @@ import json
 from collections import deque
 from dataclasses import dataclass
 from math import asin, atan2, cos, radians, sin
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,6 +96,10 @@ class Usbl(AcousticConfig, ModemSettings):
     range_noise: NonNegative = Field(0.0, description="standard deviation of the range, m")
     bearing_noise_deg: NonNegative = Field(0.0, description="standard deviation of the bearing, °")
     elevation_noise_deg: NonNegative = Field(0.0, description="standard deviation of the elevation, °")
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"range_noise": 0.1} | settings)
 
     def build(self, context: BuildContext) -> UsblPart:
         return UsblPart(self, context, self.offset())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from pydantic import Field
@@ -57,6 +57,10 @@ class ControlSurface(JointActuatorConfig, FinShape):
         None, description="largest angle in both directions, rad; the limits of the joint also apply"
     )
     reverse: bool = Field(False, description="whether it turns in the negative direction of its joint")
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"link": "fin", "area": 0.02, "aspect_ratio": 2} | settings)
 
     def build(self, attach: Attach) -> Actuator:
         at = attach(self.link)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, Self
 
 from pydantic import Field
 
@@ -82,6 +82,10 @@ class Gripper(MotorConfig):
         le=1,
         description="opening at the start and after a reset; by default the opening at joint position 0",
     )
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"link": "fin", "maximum_rpm": 10} | settings)
 
     def build(self, attach: Attach) -> GripperActuator:
         at = attach(self.link)

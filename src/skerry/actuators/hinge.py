@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, Self
 
 from pydantic import Field
 
@@ -51,6 +51,10 @@ class Hinge(JointActuatorConfig):
         None, description="largest angle in both directions, rad; the limits of the joint also apply"
     )
     reverse: bool = Field(False, description="whether it turns in the negative direction of its joint")
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"link": "fin"} | settings)
 
     def build(self, attach: Attach) -> Actuator:
         at = attach(self.link)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, Self
 
 from skerry.actuators.drives.joints import need_joint
 from skerry.actuators.drives.motors import MotorActuator, MotorConfig
@@ -13,6 +13,10 @@ class JointMotor(MotorConfig):
     """Settings of a geared motor on the joint above its link."""
 
     kind: Literal["joint_motor"] = "joint_motor"
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"link": "wheel", "maximum_rpm": 30} | settings)
 
     def build(self, attach: Attach) -> MotorActuator:
         at = attach(self.link)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, Self
 
 from pydantic import Field
 
@@ -43,6 +43,10 @@ class Prismatic(JointActuatorConfig):
 
     kind: Literal["prismatic"] = "prismatic"
     reset_value: float = Field(50.0, ge=0, le=100, description="position at the start and after a reset, %")
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"link": "piston"} | settings)
 
     def build(self, attach: Attach) -> Actuator:
         at = attach(self.link)

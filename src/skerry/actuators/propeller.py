@@ -9,7 +9,7 @@ medium: below the surface for a propeller in water, above it for a propeller in 
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -226,6 +226,10 @@ class Propeller(ActuatorConfig):
     @property
     def joint_is_visual(self) -> bool:
         return True
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"rpm_to_force": 0.01, "maximum_rpm": 1500} | settings)
 
     def build(self, attach: Attach) -> Actuator:
         at = attach(self.link)

@@ -8,7 +8,7 @@ propeller with an open-water curve where that matters.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,6 +165,10 @@ class Thruster(ActuatorConfig):
     @property
     def joint_is_visual(self) -> bool:
         return True
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"model": {"kind": "t200"}} | settings)
 
     def build(self, attach: Attach) -> Actuator:
         at = attach(self.link)

@@ -6,7 +6,7 @@ the ballast law). The piston itself moves on its joint.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from pydantic import Field
@@ -69,6 +69,10 @@ class Vbs(JointActuatorConfig):
     def trim_ballast(self, density: float) -> float:
         percent = self.reset_value if self.trim_value is None else self.trim_value
         return self.volume * (self.density or density) * percent / 100.0
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"link": "piston", "volume": 0.0004, "rate": 10} | settings)
 
     def build(self, attach: Attach) -> Actuator:
         at = attach(self.link)

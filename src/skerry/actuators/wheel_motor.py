@@ -9,7 +9,7 @@ are integrated implicitly.
 from __future__ import annotations
 
 from math import pi
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from pydantic import Field
@@ -136,6 +136,12 @@ class WheelMotor(ActuatorConfig):
     )
     encoder: bool = Field(True, description="whether it measures its position")
     reverse: bool = Field(False, description="whether it turns its wheel in the negative direction")
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(
+            **{"link": "wheel", "stall_torque": 0.01, "no_load_rpm": 100, "friction": 0.001} | settings
+        )
 
     def build(self, attach: Attach) -> WheelMotorActuator:
         at = attach(self.link)

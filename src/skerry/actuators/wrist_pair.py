@@ -6,7 +6,7 @@ pitch with sign +1, and on the roll with the sign of its side. The two motors ar
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from pydantic import Field
@@ -98,6 +98,10 @@ class WristPair(MotorConfig):
     maximum_angle: float | None = Field(
         None, description="upper limit of its gear, rad; by default that of the pitch joint"
     )
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"link": "hand", "maximum_rpm": 30} | settings)
 
     def build(self, attach: Attach) -> WristMotorActuator:
         below = attach(self.link)

@@ -16,7 +16,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from math import radians
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -267,6 +267,8 @@ def _reading(name: str | None, sensors: Mapping[str, Any]) -> Any:
 class DeadReckoning(ControllerConfig):
     """Settings of dead reckoning. Only the IMU is required; overrides may remove the other sensors."""
 
+    example_vehicle = "sam"
+
     kind: Literal["dead_reckoning"] = "dead_reckoning"
     link: str = Field("base_link", description="link whose motion is estimated")
     attitude: str = Field(description="name of an IMU")
@@ -289,6 +291,20 @@ class DeadReckoning(ControllerConfig):
     @property
     def needs_sensors(self) -> tuple[str, ...]:
         return (self.attitude,)
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(
+            **{
+                "attitude": "imu",
+                "heading": "compass",
+                "velocity": "dvl",
+                "depth": "depth300",
+                "position": "gps",
+                "engaged": True,
+            }
+            | settings
+        )
 
     def build(self) -> DeadReckoningController:
         return DeadReckoningController(self)

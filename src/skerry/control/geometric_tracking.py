@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from math import isnan
-from typing import Final, Literal
+from typing import Any, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -251,6 +251,8 @@ class TrajectoryConfig(Config):
 class GeometricTracking(ControllerConfig):
     """Settings of geometric tracking of a point, a target or a trajectory."""
 
+    example_vehicle = "quadrotor"
+
     kind: Literal["geometric_tracking"] = "geometric_tracking"
     link: str = Field("base_link", min_length=1, description="link whose origin tracks")
     propellers: tuple[str, ...] = Field(min_length=4, description="propellers; each needs `rpm_to_force`")
@@ -290,6 +292,18 @@ class GeometricTracking(ControllerConfig):
     @property
     def needs_bodies(self) -> tuple[str, ...]:
         return () if self.target is None else (self.target,)
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(
+            **{
+                "propellers": ["front", "right", "back", "left"],
+                "mass": 21,
+                "inertia": [1, 2, 2],
+                "trajectory": {"times": [0, 0.1, 1, 3], "positions": [[1, 2, 3], [1, 2, 4], [2, 3, 4], [2, 3, 0]]},
+            }
+            | settings
+        )
 
     def build(self) -> GeometricTrackingController:
         return GeometricTrackingController(self)

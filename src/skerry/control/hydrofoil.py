@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import isclose
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -335,6 +335,8 @@ def _measure(config: Hydrofoil, propeller: Actuator, surfaces: list[Actuator]) -
 class Hydrofoil(ControllerConfig):
     """Settings of a hydrofoil controller."""
 
+    example_vehicle = "evolo"
+
     kind: Literal["hydrofoil"] = "hydrofoil"
     link: str = Field("base_link", min_length=1, description="link of the hull")
     propeller: str = Field("propeller", description="propeller; needs `rpm_to_force`")
@@ -410,6 +412,10 @@ class Hydrofoil(ControllerConfig):
     @property
     def needs_actuators(self) -> tuple[str, ...]:
         return (self.propeller, *self.surfaces)
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"mass": 50, "inertia": [10, 17, 10], "keel": -0.5, "draught": 0.1} | settings)
 
     def build(self) -> HydrofoilController:
         return HydrofoilController(self)

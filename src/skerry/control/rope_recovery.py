@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -214,6 +214,8 @@ class RopeRecoveryController(SuspendedLoadController):
 class RopeRecovery(SuspendedLoad):
     """Settings of the recovery of a vehicle by its rope, with a hook on a winch."""
 
+    example_vehicle = "quadrotor"
+
     kind: Literal["rope_recovery"] = "rope_recovery"  # type: ignore[assignment]
     winch: str = Field("winch", min_length=1, description="winch of its rope")
     catch: str = Field(min_length=1, description="rope to catch: its name, or robot/rope")
@@ -229,6 +231,10 @@ class RopeRecovery(SuspendedLoad):
     @property
     def needs_actuators(self) -> tuple[str, ...]:
         return (*self.propellers, self.winch)
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"catch": "lift", "set_down": [3, 0, 0]} | settings)
 
     def build(self) -> RopeRecoveryController:
         return RopeRecoveryController(self)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from math import degrees, isfinite, radians
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import Field
 
@@ -111,6 +111,8 @@ class SkidSteerController(Controller):
 class SkidSteer(ControllerConfig):
     """Settings of skid steering."""
 
+    example_vehicle = "husky"
+
     kind: Literal["skid_steer"] = "skid_steer"
     link: str = Field(
         "base_link", description="link whose motion is controlled, for quantities taken from the true state"
@@ -140,6 +142,20 @@ class SkidSteer(ControllerConfig):
     @property
     def needs_sensors(self) -> tuple[str, ...]:
         return self.navigation.sensors
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(
+            **{
+                "left": ["frontLeftWheel", "rearLeftWheel"],
+                "right": ["frontRightWheel", "rearRightWheel"],
+                "speed": {"proportional": 0.5, "limit": 1},
+                "turn": {"proportional": 0.3, "limit": 1},
+                "maximum_speed": 2,
+                "maximum_turn_rate_deg": 60,
+            }
+            | settings
+        )
 
     def build(self) -> SkidSteerController:
         return SkidSteerController(self)

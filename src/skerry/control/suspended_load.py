@@ -6,7 +6,7 @@ The law is that of `load_law.py`. The mass of the load is given, or estimated fr
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, Self
 
 from pydantic import Field
 
@@ -46,6 +46,8 @@ class SuspendedLoadController(GeometricTrackingController):
 class SuspendedLoad(GeometricTracking):
     """Settings of tracking with a load on a rope."""
 
+    example_vehicle = "quadrotor"
+
     kind: Literal["suspended_load"] = "suspended_load"  # type: ignore[assignment]
     rope: str = Field(min_length=1, description="rope that carries the load")
     load_mass: Positive | None = Field(None, description="mass of the load, kg; by default from the pull of the rope")
@@ -57,6 +59,10 @@ class SuspendedLoad(GeometricTracking):
     swoop_to_rope: str | None = Field(
         None, description="rope to whose end it swoops while it carries no load; replaces the other target"
     )
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"rope": "lift", "load_mass": 5} | settings)
 
     def build(self) -> SuspendedLoadController:
         return SuspendedLoadController(self)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import cos, radians
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -114,6 +114,8 @@ class WanderController(NativeLawController):
 class Wander(ControllerConfig):
     """Settings of a random drive."""
 
+    example_vehicle = "obstacle_boat"
+
     kind: Literal["wander"] = "wander"
     link: str = Field("base_link", description="link whose motion is controlled")
     propellers: tuple[str, str] = Field(
@@ -155,6 +157,10 @@ class Wander(ControllerConfig):
     @property
     def needs_actuators(self) -> tuple[str, ...]:
         return self.propellers
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"period": 0.1} | settings)
 
     def build(self) -> WanderController:
         return WanderController(self)

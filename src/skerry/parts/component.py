@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
+from typing import Any, Self
 
 import numpy as np
 from pydantic import Field
@@ -31,6 +32,18 @@ class Component(ABC):  # noqa: B024, derived classes have abstract methods
 
 class ComponentConfig(KindConfig):
     """Settings that a file selects by `kind:`. Pure data; each family defines a `build` method."""
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        """Return small valid settings, with which the contract tests build the kind.
+
+        The robot of these tests is `rig`. Its links hang on `base_link` by joints: `fin` by the hinge `fin_hinge`,
+        `piston` by a slide, `wheel` by an axle, and `hand` by a wrist of two axles.
+
+        Args:
+            settings: Settings that are added to the example or replace its own.
+        """
+        return super().example(**({"link": "base_link"} if "link" in cls.model_fields else {}) | settings)
 
     def trim_ballast(self, density: float) -> float:
         """Return the mass of ballast water, kg, in neutral trim in water of this density, kg/m³."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 from pydantic import Field
 
@@ -189,9 +189,19 @@ class CanReachGoal(CanHoldExternal, Protocol):
 
 
 class ControllerConfig(ComponentConfig):
-    """Settings of a controller."""
+    """Settings of a controller.
+
+    Attributes:
+        example_vehicle: Shipped vehicle that carries the example; None if any robot can carry it.
+    """
+
+    example_vehicle: ClassVar[str | None] = None
 
     frequency: Rational = Field(gt=0, description="rate of the controller, Hz; at most one call per physics step")
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"frequency": 50} | settings)
 
     @property
     def manual_setpoints(self) -> tuple[str, ...]:

@@ -338,14 +338,7 @@ class SensorConfig(ComponentConfig, Mount):
 
     @classmethod
     def example(cls, **settings: Any) -> Self:
-        """Return small valid settings, with which the contract tests build the kind.
-
-        The robot of these tests is `rig`, with the links `base_link` and `fin` and the joint `fin_hinge` between them.
-
-        Args:
-            settings: Settings that are added to the example or replace its own.
-        """
-        return super().example(**{"link": "base_link", "frequency": 50} | settings)
+        return super().example(**{"frequency": 50} | settings)
 
     def build(self) -> Sensor[Any]:
         """Return a new sensor with these settings."""

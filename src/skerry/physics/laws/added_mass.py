@@ -7,7 +7,7 @@ u being the velocity of the water.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,6 +106,10 @@ class AddedMass(LawConfig):
         if sum(form is not None for form in (self.matrix, self.ellipsoid, self.slender)) != 1:
             raise ValueError("give exactly one of `matrix`, `ellipsoid` and `slender`")
         return self
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"matrix": [5, 20, 20, 0.1, 2, 2]} | settings)
 
     def build(self, at: Attachment) -> Law:
         to_point = turned_shift(self.pose_on_body(at))

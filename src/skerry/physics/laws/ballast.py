@@ -7,7 +7,7 @@ no force (Tsiolkovsky's equation with zero exhaust speed).
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from pydantic import Field, field_validator
@@ -110,6 +110,10 @@ class Ballast(LawConfig):
     def trim_ballast(self, density: float) -> float:
         """Return the mass in the tank at the start, kg; `density` is that of the water, kg/m³."""
         return self.fill * self.volume * (self.density or density)
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"volume": 0.001, "rate": 0.0001} | settings)
 
     def build(self, at: Attachment) -> Law:
         offset = self.pose_on_body(at)

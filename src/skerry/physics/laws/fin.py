@@ -21,7 +21,7 @@ of the lift with velocity, times the step, is added to the mass matrix, as for a
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -189,6 +189,10 @@ class Fin(LawConfig, FinShape):
     """Settings of a fixed fin. `position` is its centre of pressure; x points to the leading edge, y along the span."""
 
     kind: Literal["fin"] = "fin"
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"area": 0.02, "aspect_ratio": 2} | settings)
 
     def build(self, at: Attachment) -> Law:
         return self.law_at(self.pose_on_body(at), at.water_density)

@@ -7,7 +7,7 @@ keeps the force continuous. The mean of the ramps is the share of the body under
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -259,6 +259,10 @@ class ForcePoints(LawConfig):
             return neutral if self.volume == "neutral" else self.volume
         assert self.mesh is not None
         return closed_volume(read_mesh(self.mesh), str(self.mesh))
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"points": [[0.3, 0, 0], [-0.3, 0, 0]], "volume": 0.02} | settings)
 
     def build(self, at: Attachment) -> Law:
         points = self.pose_on_body(at).transform(np.array(self.points))

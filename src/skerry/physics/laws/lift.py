@@ -7,7 +7,7 @@ slope C has ½ ρ A C in sway or heave at its own position. The lift is implicit
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from pydantic import Field
@@ -56,6 +56,10 @@ class Lift(LawConfig):
     matrix: Vector6 | Matrix6 = Field(
         description="L: diagonal, six numbers, or 6 × 6; kg/m, kg, kg m; positive numbers resist the motion"
     )
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"matrix": [0, 5, 5, 0, 1, 1]} | settings)
 
     def build(self, at: Attachment) -> Law:
         pose = self.pose_on_body(at)

@@ -8,7 +8,7 @@ catenary. Spring and damper are implicit in the step, so that any stiffness is s
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from pydantic import Field
@@ -73,6 +73,10 @@ class Mooring(LawConfig):
     length: Positive = Field(description="length up to which the line is slack, m")
     stiffness: Positive = Field(description="stiffness of the taut line, N/m")
     damping: NonNegative = Field(0.0, description="damping of the taut line, N s/m")
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"anchor": [0, 0, -9], "length": 3, "stiffness": 20, "damping": 5} | settings)
 
     def build(self, at: Attachment) -> Law:
         position = self.pose_on_body(at).position

@@ -5,7 +5,7 @@ The damper is the joint damping of the URDF.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from pydantic import Field
@@ -51,6 +51,10 @@ class Spring(LawConfig):
     kind: Literal["spring"] = "spring"
     stiffness: Positive = Field(description="stiffness, N/m or N m/rad")
     rest: float = Field(0.0, description="joint position at which the force is 0, m or rad")
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"link": "fin", "stiffness": 5} | settings)
 
     def build(self, at: Attachment) -> Law:
         if at.joint is None or at.joint.kind == "fixed":

@@ -7,7 +7,7 @@ two terms meet. A bound on its slope with velocity, times the step, is added to 
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from pydantic import Field
@@ -69,6 +69,10 @@ class SwitchedDrag(LawConfig):
     quadratic: NonNegative = Field(0.0, description="quadratic drag K₂, N s²/m²")
     angular_linear: NonNegative = Field(0.0, description="linear drag of rotation K₁r, N m s")
     angular_quadratic: NonNegative = Field(0.0, description="quadratic drag of rotation K₂r, N m s²")
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"linear": 3, "quadratic": 44, "angular_linear": 1, "angular_quadratic": 2} | settings)
 
     def build(self, at: Attachment) -> Law:
         to_point = turned_shift(self.pose_on_body(at))

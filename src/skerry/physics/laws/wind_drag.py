@@ -7,7 +7,7 @@ above it is used. The slope with velocity, times the step, is added to the mass 
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from pydantic import Field
@@ -99,6 +99,10 @@ class WindDrag(LawConfig):
         description="drag coefficient along x, y and z; about 1 for a box (Hoerner 1965, ch. 3), 0.5 for a sphere"
     )
     air_density: Positive = Field(AIR_DENSITY, description="density of the air, kg/m³")
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"area": [0.1, 0.3, 0.3], "drag_coefficient": [1, 1, 1]} | settings)
 
     def build(self, at: Attachment) -> Law:
         pose = self.pose_on_body(at)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
 import numpy as np
 from pydantic import Field
@@ -27,6 +27,10 @@ class IslandFunction(ShapingFunctionConfig, SeededFunctionConfig):
     ragged: Annotated[float, Field(ge=0, le=0.5)] = Field(
         0.0, description="standard deviation of the outline, in radii"
     )
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"ragged": 0.2} | settings)
 
     def apply_to(self, x: Floats, y: Floats, ground: Floats) -> Floats:
         seed = self.known_seed() if self.ragged else 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -18,6 +18,10 @@ class SumFunction(FunctionConfig):
 
     def with_seed(self, seed: int) -> Self:
         return self.model_copy(update={"terms": tuple(term.with_seed(seed) for term in self.terms)})
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"terms": [{"kind": "slope"}, {"kind": "hills"}]} | settings)
 
     def heights(self, x: Floats, y: Floats) -> Floats:
         total = np.zeros((len(y), len(x)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Final, Literal
+from typing import Any, Final, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -64,6 +64,10 @@ class FlatTerrain(TerrainConfig):
         if (self.depth is None) == (self.z is None):
             raise ValueError("give either `depth` or `z`")
         return self
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"depth": 20} | settings)
 
     def build(self, projection: Projection | None = None) -> FlatGround:
         if self.z is not None:

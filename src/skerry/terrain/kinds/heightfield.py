@@ -228,6 +228,10 @@ class HeightfieldTerrain(TerrainConfig):
         named |= {f"materials.{i}": name for i, name in enumerate(self.materials or ())}
         return named | {f"regions.{i}.material": region.material for i, region in enumerate(self.regions)}
 
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"size": [20, 20], "array": [[-9, -8, -9], [-9.5, -7, -9], [-8, -9, -9]]} | settings)
+
     def build(self, projection: Projection | None = None) -> HeightfieldGround:
         heights = np.ascontiguousarray(self._heights() + self.level)
         cells: NDArray[np.int32] | None = None

@@ -9,7 +9,7 @@ acceleration here is that of the N harmonics.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from pydantic import Field
@@ -76,6 +76,10 @@ class GaussMarkovCurrent(CurrentConfig):
 
     def with_seed(self, seed: int) -> GaussMarkovCurrent:
         return self if self.seed is not None else self.model_copy(update={"seed": seed})
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"sigma": [0.2, 0.1, 0.05], "correlation_time": 60} | settings)
 
     def build(self, gravity: float) -> FlowPart:
         n = self.harmonics

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Self
 from zipfile import BadZipFile
 
 import numpy as np
@@ -293,6 +293,10 @@ class GridCurrent(CurrentConfig):
         "refuse", description="outside the grid: nearest value (clamp), no current (zero), or an error (refuse)"
     )
     start: float = Field(0.0, description="time on the grid's time axis at the start of the run, s")
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"outside": "clamp"} | settings)
 
     def build(self, gravity: float) -> FlowPart:
         data = read_grid(self.file, self.variables.model_dump())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -68,6 +68,10 @@ class ProfileCurrent(CurrentConfig):
         if any(after <= before for before, after in pairwise(levels)):
             raise ValueError("`depths` or `heights` must be increasing")
         return self
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"depths": [0, 10], "velocities": [[0.3, -0.2, 0.05], [0.1, 0, 0]]} | settings)
 
     def build(self, gravity: float) -> FlowPart:
         velocities = np.array(self.velocities)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, Self
 
 from pydantic import Field
 
@@ -45,6 +45,10 @@ class ShearCurrent(CurrentConfig):
     velocity: Vector3
     gradient: Vector3 = Field(description="change of the velocity per metre of depth, 1/s")
     reference_depth: float = Field(0.0, description="depth below the surface of this velocity, m")
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"velocity": [0.3, -0.2, 0.05], "gradient": [-0.01, 0, 0]} | settings)
 
     def build(self, gravity: float) -> FlowPart:
         return FlowPart(shear, self.table_of(self.velocity, self.gradient, self.reference_depth))

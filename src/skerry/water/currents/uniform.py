@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from pydantic import model_validator
@@ -62,6 +62,10 @@ class UniformCurrent(CurrentConfig):
         assert self.speed is not None and self.heading_deg is not None
         yaw = heading_to_yaw(self.heading_deg)
         return float(self.speed * np.cos(yaw)), float(self.speed * np.sin(yaw)), 0.0
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"velocity": [0.3, -0.2, 0.05]} | settings)
 
     def build(self, gravity: float) -> FlowPart:
         return FlowPart(uniform, self.table_of(self.vector()))

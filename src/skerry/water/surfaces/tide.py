@@ -7,7 +7,7 @@ of the water, about 0.1 mm/s, is ignored; tidal streams are currents.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from pydantic import Field
@@ -48,6 +48,10 @@ class TideSurface(SurfaceConfig):
     kind: Literal["tide"] = "tide"
     level: float = Field(0.0, description="mean z of the surface, m")
     constituents: tuple[Constituent, ...] = Field(min_length=1, max_length=100)
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"constituents": [{"amplitude": 0.4, "period_hours": 12.42}]} | settings)
 
     def build(self, gravity: float) -> FlowPart:
         rows = [(c.amplitude, 1 / (c.period_hours * HOUR), np.radians(c.phase_deg) * TURN) for c in self.constituents]

@@ -10,7 +10,7 @@ push bodies far below the waves steadily upwards.
 from __future__ import annotations
 
 from math import inf
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -248,6 +248,10 @@ class WaveSurface(SurfaceConfig):
             depth=depth,
             gravity=gravity,
         )
+
+    @classmethod
+    def example(cls, **settings: Any) -> Self:
+        return super().example(**{"height": 0.5, "period": 5, "heading_deg": 30, "components": 16} | settings)
 
     def build(self, gravity: float) -> FlowPart:
         if gravity <= 0:
