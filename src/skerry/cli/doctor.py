@@ -22,17 +22,12 @@ if TYPE_CHECKING:
     from skerry.core.config import Family
 
 EXTRAS: Final = {
-    "ros": "ROS 2 over DDS",
-    "zenoh": "ROS 2 over Zenoh",
     "gym": "Gymnasium environments",
     "ray": "sweeps on a cluster",
     "grid": "currents and winds from NetCDF",
     "geotiff": "compressed GeoTIFF",
 }
-"""Purpose of each optional extra of the package `skerry`."""
-
-EXTRA_OF_KIND: Final = {"dds": "ros", "zenoh": "zenoh"}
-"""Extra that a component kind needs."""
+"""Purpose of each optional extra of the package `skerry`, except the extras of ROS transports."""
 
 TEST_SCENARIO: Final = "torpedo_in_still_water"
 """Scenario that the physics check runs."""
@@ -72,7 +67,10 @@ def run_checks() -> list[Finding]:
         Finding("processors", True, f"{len(os.sched_getaffinity(0))} available"),
     ]
     found += [_check_package(name) for name in required_packages(None)]
-    for extra, purpose in EXTRAS.items():
+    transports = {
+        extra: f"the ROS transport {kind}" for kind in TRANSPORTS.kinds() if (extra := _extra(TRANSPORTS, kind))
+    }
+    for extra, purpose in {**transports, **EXTRAS}.items():
         found += [_check_package(name, extra, purpose) for name in required_packages(extra)]
     found += [
         _run_check("MuJoCo", _check_mujoco),
@@ -102,14 +100,20 @@ def check_kinds(what: str, family: Family) -> list[Finding]:
 
     found = []
     for kind in family.kinds():
-        name, extra = f"{what} {kind}", EXTRA_OF_KIND.get(kind)
-        if extra is not None and any(
-            _check_package(package).is_well is not True for package in required_packages(extra)
-        ):
+        name, extra = f"{what} {kind}", _extra(family, kind)
+        if extra and any(_check_package(package).is_well is not True for package in required_packages(extra)):
             found.append(Finding(name, None, f"pip install 'skerry[{extra}]'"))
         else:
             found.append(_run_check(name, partial(find, kind)))
     return found
+
+
+def _extra(family: Family, kind: str) -> str:
+    """Return the extra of Skerry that a kind needs; "" if it needs none or cannot be imported."""
+    try:
+        return getattr(family.find(kind), "extra", "")
+    except Exception:  # the check of the kind reports it
+        return ""
 
 
 def print_findings(findings: list[Finding]) -> None:

@@ -47,7 +47,7 @@ def run(
     ros: Annotated[
         list[str] | None,
         typer.Option(
-            help="Publish to ROS over `endpoint`, `rosbridge`, `foxglove`, `dds`, `zenoh` or `tcpros`. May be repeated."
+            help="Publish to ROS over this transport. `skerry list components` lists all transports. May be repeated."
         ),
     ] = None,
     record: Annotated[

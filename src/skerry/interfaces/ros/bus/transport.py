@@ -67,6 +67,8 @@ class TransportConfig(KindConfig):
 
     distributions: ClassVar[tuple[Distribution, ...]] = DISTRIBUTIONS
     """ROS distributions that the transport supports."""
+    extra: ClassVar[str] = ""
+    """Extra of the package `skerry` that the transport needs, such as `zenoh` in `pip install "skerry[zenoh]"`."""
     leave_out: tuple[str, ...] = Field((), description="topics that are not sent, as patterns such as `*/image_raw*`")
 
     def build(self) -> Transport:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from itertools import count
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -197,6 +197,7 @@ class Dds(GraphNodeConfig):
     """Settings of ROS 2 over DDS."""
 
     kind: Literal["dds"] = "dds"
+    extra: ClassVar[str] = "ros"
     network: str = Field(
         "loopback",
         pattern=r"^[\w.:-]+$",

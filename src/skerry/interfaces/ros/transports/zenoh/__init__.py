@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -278,6 +278,7 @@ class Zenoh(GraphNodeConfig):
     """Settings of ROS 2 over Zenoh, compatible with rmw_zenoh."""
 
     kind: Literal["zenoh"] = "zenoh"
+    extra: ClassVar[str] = "zenoh"
     connect: tuple[Endpoint, ...] | None = Field(
         None, description=f"addresses of routers or peers; `{ROUTER}` by default, none for a router"
     )
