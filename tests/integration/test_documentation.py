@@ -329,13 +329,47 @@ with skerry.load("with_new_parts.yaml") as world:
 
 
 USE_NEW_SENSOR = """
-import pathlib, skerry, skerry.sensors
+import pathlib, sys, tomllib
 
-skerry.sensors.__path__.append(str(pathlib.Path("src/skerry/sensors").resolve()))
+sys.path.insert(0, ".")  # as an installed package
+project = tomllib.loads(pathlib.Path("pyproject.toml").read_text())["project"]
+info = pathlib.Path("turbidity_meter-1.0.dist-info")
+info.mkdir()
+(info / "METADATA").write_text(f"Metadata-Version: 2.1\\nName: {project['name']}\\nVersion: {project['version']}\\n")
+points = project["entry-points"]["skerry.sensors"]
+lines = ["[skerry.sensors]", *(f"{name} = {target}" for name, target in points.items())]
+(info / "entry_points.txt").write_text("\\n".join(lines))
+
+import numpy as np
+import skerry
+from skerry.interfaces.recorder import Recorder
+from skerry.runner import Runner
+from skerry.ui.assets import Assets
+from skerry.ui.scene import describe
+
 with skerry.load("murky.yaml") as world:
-    world.advance(1.0)
-    reading = world.robots["auv"].sensors["probe"].reading
-    assert abs(reading.attenuation - world.water.optics.attenuation[1]) < 0.1
+    probe = world.robots["auv"].sensors["probe"]
+    readings = world.advance(1.0, record=["auv/probe"])["auv/probe"]
+    assert np.abs(readings.attenuation - world.water.optics.attenuation[1]).max() < 0.1
+    assert readings.units == {"time": "s", "attenuation": "1/m"}
+    assert probe.reading == readings[-1]
+    (robot,) = describe(world, [], [], Assets())["robots"]
+    (shown,) = [sensor["display"] for sensor in robot["sensors"] if sensor["name"] == "probe"]
+    assert (shown[0]["kind"], shown[0]["units"]) == ("scalars", {"attenuation": "1/m"})
+    with Runner(world, None, {"recorder": Recorder(path="murky.mcap").build()}) as runner:
+        runner.run(1.0)
+
+from mcap.reader import make_reader
+from mcap_ros2.decoder import DecoderFactory
+
+with open("murky.mcap", "rb") as file:
+    decoded = make_reader(file, decoder_factories=[DecoderFactory()]).iter_decoded_messages(["/auv/probe/probe"])
+    found = [(schema.name, message) for schema, _, _, message in decoded]
+assert {name for name, _ in found} == {"probe_msgs/msg/Turbidity"}
+assert len(found) == 5
+message = found[-1][1]
+assert message.header.frame_id.startswith("auv/"), message.header
+assert 0.1 < message.attenuation < 10.0
 """
 
 

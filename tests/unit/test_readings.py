@@ -149,7 +149,7 @@ def test_a_reading_without_time_or_with_a_field_without_unit_is_an_error() -> No
         time: float = unit("s")
         count: int = unit("")
 
-    with pytest.raises(SkerryError, match="Clash.count: a batch of readings has an attribute of this name"):
+    with pytest.raises(SkerryError, match=r"Clash\.count: a batch of readings has an attribute of this name"):
         check_reading(Clash)
     for kind, message in ((Bare, "has a default"), (NoUnit, "NoUnit.value has no unit"), (NoTime, "no field `time`")):
         with pytest.raises(SkerryError, match=message):
