@@ -21,6 +21,7 @@ from skerry.parts.readings import Readings
 from skerry.parts.sensor import SENSORS
 from skerry.runner import Runner
 from skerry.scenario.vehicle import shipped_vehicles
+from skerry.sensors.camera import CameraSensor
 from skerry.world.check import check_file
 from skerry.world.frame_tree import ros_name
 
@@ -370,6 +371,32 @@ def test_frames_may_go_without_a_suffix_and_a_world_without_a_place_on_earth() -
 
 
 # ------------------------------------------------------------------------------------------------ profiles
+
+
+def test_the_calibration_of_a_camera_comes_with_the_stamps_of_its_images_and_renders_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rendered: list[float] = []
+    measure = CameraSensor.measure_one
+
+    def counted(self: CameraSensor, sample: Any, noise: Any) -> Any:
+        rendered.append(sample.time)
+        return measure(self, sample, noise)
+
+    monkeypatch.setattr(CameraSensor, "measure_one", counted)
+    camera = {"kind": "camera", "link": "base_link", "frequency": 15, "width": 16, "height": 12}
+    graph = Graph({"robots": {"it": {"vehicle": "torpedo", "overrides": {"sensors": {"eye": camera}}}}})
+    info, image = "/it/payload/eye/camera_info", "/it/payload/eye/image_raw"
+    alone = graph.run(0.5, info)[info]
+    assert graph.ros.bus.topics[info].sent == 4  # the first reading in each tenth of a second
+    assert [seconds(message) for message in alone] == [0.2, 0.4]  # a slow peer has the latest only
+    assert rendered == []
+    assert (alone[0].width, alone[0].height, alone[0].k[2]) == (16, 12, 7.5)
+    found = graph.run(0.5, info, image)
+    assert [seconds(message) for message in found[info]] == [seconds(message) for message in found[image]]
+    assert rendered
+    graph.runner.close()
+    graph.world.close()
 
 
 def test_every_kind_of_sensor_and_actuator_is_spoken() -> None:

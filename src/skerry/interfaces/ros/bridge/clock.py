@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from skerry.interfaces.ros.bridge.feature import Feature
-from skerry.interfaces.ros.bridge.publishers import ClockPublisher
+from skerry.interfaces.ros.bridge.publishers import StampPublisher
+from skerry.interfaces.ros.messages.templates import MessageTemplate
 
 
 class ClockFeature(Feature):
@@ -11,5 +12,6 @@ class ClockFeature(Feature):
 
     def start(self) -> None:
         topic = self.bus.advertise("/clock", "rosgraph_msgs/Clock")
+        template = MessageTemplate(self.bus.codec, self.bus.codec.make(topic.type), ())
         rate = self.context.rate(self.context.config.clock_frequency)
-        self.context.schedule.add_interval(ClockPublisher(topic, rate, self.context.world.scenario.step))
+        self.context.schedule.add_interval(StampPublisher(topic, template, self.context.world.scenario.step, rate))

@@ -24,6 +24,7 @@ from skerry.parts.interface import ReadingBatch
 from skerry.parts.observer import Observer, PastSamples
 from skerry.parts.readings import Readings
 from skerry.parts.state_channel import Read, read_now
+from skerry.world.sampling.mounted_sensor import MountedSensor
 
 
 class TimedPublisher(Protocol):
@@ -261,27 +262,45 @@ class ChannelPublisher(SampledPublisher):
         return self._template.fill(np.array(ticks) * self._step, columns)
 
 
-class ClockPublisher(MessageEncoder):
-    """Publisher of simulated time at each due tick."""
+class StampPublisher(MessageEncoder):
+    """Publisher of messages of which only the stamp changes, such as the clock or the calibration of a camera.
 
-    def __init__(self, topic: Topic, rate: Rate, step: Fraction) -> None:
+    Args:
+        topic: Topic of the messages.
+        template: Template of the messages.
+        step: Length of a step, s.
+        rate: Rate of the messages.
+        sensor: Sensor at whose due ticks messages are published, while it is on; the first one of each period of
+            `rate`. None for a message at each due tick of `rate`.
+    """
+
+    def __init__(
+        self,
+        topic: Topic,
+        template: MessageTemplate,
+        step: Fraction,
+        rate: Rate,
+        sensor: MountedSensor[Any] | None = None,
+    ) -> None:
         self.topic, self.rate = topic, rate
+        self._template, self._sensor = template, sensor
         self._exact_step, self._step = step, float(step)
-        self._template = MessageTemplate(topic.codec, topic.codec.make(topic.type), ())
         self._published = -1  # tick up to which everything is published
 
     def start_at(self, tick: int) -> None:
         self._published = tick
 
     def next_publish_tick(self, tick: int) -> int | None:
-        return self.rate.next_due(tick) if self.topic.has_subscribers else None
+        return self.rate.next_due(tick) if self.topic.has_subscribers and self._sensor is None else None
 
     def publish_until(self, tick: int) -> None:
-        """Publish the time of all due ticks."""
-        ticks = []
-        while (due := self.rate.next_due(self._published)) <= tick and self.topic.has_subscribers:
+        """Publish the messages of all due ticks."""
+        sensor = self._sensor
+        rate, ticks = self.rate if sensor is None else sensor.rate, []
+        while (due := rate.next_due(self._published)) <= tick and self.topic.has_subscribers:
             self._published = due
-            ticks.append(due)
+            if sensor is None or (sensor.on and self.rate.count(due) != self.rate.count(rate.last_due(due - 1))):
+                ticks.append(due)
         if ticks:
             self.topic.publish_batch(self, ticks, ticks, self._exact_step)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from skerry.interfaces.ros.bridge.feature import BridgedRobot, Feature
 from skerry.interfaces.ros.bridge.profile import SensorRow
-from skerry.interfaces.ros.bridge.publishers import ReadingPublisher, RepeatingPublisher
+from skerry.interfaces.ros.bridge.publishers import ReadingPublisher, RepeatingPublisher, StampPublisher
 from skerry.interfaces.ros.bus.bus import LATEST, SENSOR
-from skerry.interfaces.ros.messages.encoders import EncoderContext, make_encoder
+from skerry.interfaces.ros.messages.encoders import EncoderContext, SettingsEncoder, make_encoder
 
 
 class SensorFeature(Feature):
@@ -21,17 +21,20 @@ class SensorFeature(Feature):
         context, frames, step = self.context, self.context.frames, self.context.world.scenario.step
         settings = robot.robot.vehicle.config.sensors[part]
         frame = frames.sensor(robot.name, part, settings)
-        reading = robot.robot.sensors[part].sensor.reading_type()
+        sensor = robot.robot.sensors[part]
+        reading = sensor.sensor.reading_type()
         encoder_context = EncoderContext(self.bus.codec, settings, reading, frame, frames.map, frames.projection)
         encoder = make_encoder(encoder_context, row.type, row.value)
         topic = self.bus.advertise(robot.topic(part, row.topic), row.type, LATEST if row.latest_only else SENSOR)
         publisher: ReadingPublisher | RepeatingPublisher
         if row.ignore_sensor_state:
-            rate = context.rate(row.frequency or settings.frequency)
-            publisher = RepeatingPublisher(topic, encoder, step, rate)
+            publisher = RepeatingPublisher(topic, encoder, step, context.rate(row.frequency or settings.frequency))
             context.schedule.add_interval(publisher)
         else:
-            is_slower = row.frequency is not None and row.frequency < settings.frequency
-            slower_rate = context.rate(row.frequency) if is_slower and row.frequency is not None else None
-            publisher = ReadingPublisher(topic, encoder, step, slower_rate)
+            slower = row.frequency if row.frequency is not None and row.frequency < settings.frequency else None
+            if isinstance(encoder, SettingsEncoder):
+                rate = context.rate(slower or settings.frequency)
+                context.schedule.add_interval(StampPublisher(topic, encoder.template, step, rate, sensor))
+                return
+            publisher = ReadingPublisher(topic, encoder, step, None if slower is None else context.rate(slower))
         context.schedule.add_sensor(robot.name, part, publisher)

@@ -119,6 +119,16 @@ class TemplateEncoder(Encoder):
         return self.template.fill(readings.time, self.columns(readings))
 
 
+@dataclass(frozen=True, eq=False)
+class SettingsEncoder(Encoder):
+    """Encoder of messages that depend on the settings and the time only, so that they need no readings."""
+
+    template: MessageTemplate
+
+    def encode_valid(self, readings: Readings[Any]) -> EncodedBatch:
+        return self.template.fill(readings.time, {})
+
+
 _OBJECT: Final = np.dtype(np.object_)
 
 

@@ -12,12 +12,13 @@ from skerry.interfaces.ros.messages.codec import Codec, Message
 from skerry.interfaces.ros.messages.encoders import (
     Encoder,
     EncoderContext,
+    SettingsEncoder,
     TemplateEncoder,
     register_encoder,
     register_factory,
 )
 from skerry.parts.readings import Readings
-from skerry.sensors.camera import CameraReading
+from skerry.sensors.camera import Camera, CameraReading
 from skerry.sensors.fls import FlsReading
 from skerry.sensors.lidar import LidarReading, PlanarReading
 from skerry.sensors.msis import MsisReading
@@ -173,18 +174,21 @@ def compressed_image(reading: CameraReading, context: EncoderContext) -> Message
     )
 
 
-@register_encoder("camera", "sensor_msgs/CameraInfo")
-def camera_info(reading: CameraReading, context: EncoderContext) -> Message:
+@register_factory("camera", "sensor_msgs/CameraInfo")
+def camera_info(context: EncoderContext) -> Encoder:
     """Encode the calibration of a single unrectified camera: K, D and P."""
-    matrix = reading.matrix
-    return context.codec.make(
+    settings = context.settings
+    assert isinstance(settings, Camera)
+    lens = settings.lens()
+    template = context.template(
         "sensor_msgs/CameraInfo",
-        header=context.header(reading.time),
-        height=reading.image.shape[0],
-        width=reading.image.shape[1],
+        (),
+        height=settings.height,
+        width=settings.width,
         distortion_model="plumb_bob",
-        d=reading.distortion,
-        k=matrix,
+        d=lens.distortion,
+        k=lens.matrix,
         r=np.eye(3),
-        p=np.column_stack([matrix, np.zeros(3)]),
+        p=np.column_stack([lens.matrix, np.zeros(3)]),
     )
+    return SettingsEncoder(template)
