@@ -107,4 +107,6 @@ def test_the_view_can_use_the_pose_of_a_robots_camera(paused: Any) -> None:
     paused.until(
         lambda: abs(np.linalg.norm(np.subtract(paused.page.evaluate(EYE), body)) - away) < 1e-3, "the camera's place"
     )
-    assert paused.page.evaluate("() => __ui.scene.viewport.camera.fov") == pytest.approx(camera["vertical_fov_deg"])
+    assert paused.page.evaluate("() => __ui.scene.viewport.camera.fov") == pytest.approx(
+        camera["display"][0]["vertical_fov_deg"]
+    )
