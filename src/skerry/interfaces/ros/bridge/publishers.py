@@ -285,7 +285,8 @@ class StampPublisher(MessageEncoder):
         self.topic, self.rate = topic, rate
         self._template, self._sensor = template, sensor
         self._exact_step, self._step = step, float(step)
-        self._published = -1  # tick up to which everything is published
+        # tick up to which everything is published; sensors do not measure at tick 0
+        self._published = -1 if sensor is None else 0
 
     def start_at(self, tick: int) -> None:
         self._published = tick
