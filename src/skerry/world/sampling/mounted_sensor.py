@@ -72,6 +72,8 @@ class MountedSensor(Component, Generic[R]):
         self._frequency = float(rate.frequency)
         self._noise = noise
         self._latest: Readings[R] | None = None
+        self._reading: R | None = None  # latest reading, built when it is requested
+        self._is_built = False
         self._jobs = SensorJobs(self._measure_copy, self._store)
         self._warm_up = WarmUp()
         self._trail: RayTrail | None = None
@@ -98,7 +100,15 @@ class MountedSensor(Component, Generic[R]):
         """Latest due reading; None if nothing was measured, or if the sensor is off."""
         self.measure_latest()
         self._read = self.rate.count(self.view.tick)
-        return None if self._latest is None or not self._on else self._latest[-1]
+        return self._last_reading() if self._on else None
+
+    def _last_reading(self) -> R | None:
+        if not self._is_built:
+            self._is_built, self._reading = True, None if self._latest is None else self._latest[-1]
+        return self._reading
+
+    def _set_latest(self, readings: Readings[R] | None) -> None:
+        self._latest, self._reading, self._is_built = readings, None, False
 
     @property
     def has_new_data(self) -> bool:
@@ -223,7 +233,7 @@ class MountedSensor(Component, Generic[R]):
     def _store(self, ticks: list[int], readings: Readings[R]) -> None:
         if not self._on:
             return
-        self._latest = readings
+        self._set_latest(readings)
         if self._deliver is not None:
             self._deliver(ticks, readings)
         if self._trail is not None:
@@ -324,7 +334,7 @@ class MountedSensor(Component, Generic[R]):
 
     def state(self) -> bytes:
         self.finish()
-        kept = (self._measured, None if self._latest is None else self._latest[-1]) if self.sensor.is_stateful else None
+        kept = (self._measured, self._last_reading()) if self.sensor.is_stateful else None
         return pickle.dumps((self._on, kept, self.sensor.state()), protocol=5)
 
     def fingerprint_state(self) -> bytes:
@@ -338,9 +348,10 @@ class MountedSensor(Component, Generic[R]):
             self._trail.clear()
         self._on, kept, inner = load_state(state)
         self.sensor.set_state(inner)
-        self._measured, self._latest, self._read = -1, None, -1
+        self._measured, self._read = -1, -1
+        self._set_latest(None)
         if kept is not None:
             self._measured, reading = kept
             if reading is not None:
-                self._latest = Readings.of(self.sensor.reading_type(), [reading])
+                self._set_latest(Readings.of(self.sensor.reading_type(), [reading]))
         self._replan()
