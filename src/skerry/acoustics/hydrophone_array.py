@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from skerry.acoustics.channel.settings import ReceiverSettings
+from skerry.acoustics.channel.settings import PERFECT_RECEIVER, ReceiverSettings
 from skerry.core.config import Vector3
 from skerry.core.frames import Pose
 from skerry.parts.acoustics import AcousticConfig, AcousticPart, Arrival, BuildContext
@@ -72,6 +72,8 @@ class HydrophoneArrayPart(AcousticPart):
 
 class HydrophoneArray(AcousticConfig, ReceiverSettings):
     """Settings of a hydrophone array."""
+
+    perfect = PERFECT_RECEIVER
 
     kind: Literal["hydrophone_array"] = "hydrophone_array"
     hydrophones: Annotated[tuple[Vector3, ...], Field(min_length=1, max_length=256)] = Field(

@@ -15,7 +15,12 @@ from pydantic import Field
 
 from skerry.acoustics.channel.link_budget import Modulation, is_lost, packet_error
 from skerry.acoustics.channel.paths import PATHS
-from skerry.acoustics.channel.settings import NOMINAL_SOUND_SPEED, ReceiverSettings, TransmitterSettings
+from skerry.acoustics.channel.settings import (
+    NOMINAL_SOUND_SPEED,
+    PERFECT_RECEIVER,
+    ReceiverSettings,
+    TransmitterSettings,
+)
 from skerry.core.config import NonNegative, Positive
 from skerry.core.errors import SkerryError, shorten
 from skerry.core.frames import Pose
@@ -106,7 +111,8 @@ class TransceiverPart(AcousticPart):
             to: Receiver, "robot/part"; None for all.
 
         Raises:
-            SkerryError: If the packet is too long, the queue is full, or an argument has a wrong type.
+            SkerryError: If the packet is too long, the queue is full, an argument has a wrong type, or there is no
+                such receiver.
         """
         if not isinstance(data, str | bytes | bytearray | memoryview):
             raise SkerryError(f"{self.name}: a packet must be text or bytes, not {type(data).__name__}")
@@ -152,7 +158,11 @@ class TransceiverPart(AcousticPart):
         return AcousticPacket(data, signal.stamp, received, signal.source, signal.to, path, doppler, level_db, snr_db)
 
     def ping(self, peer: str) -> None:
-        """Request a reply from "robot/part"; `read_range` then returns the range."""
+        """Request a reply from "robot/part"; `read_range` then returns the range.
+
+        Raises:
+            SkerryError: If there is no such part, it is this one, or it cannot receive.
+        """
         if peer is None:
             raise SkerryError(f'{self.name}: ping needs the name of one part, "robot/part"')
         self._enqueue(("request", b"", False, peer))
@@ -176,6 +186,13 @@ class TransceiverPart(AcousticPart):
     def _enqueue(self, item: tuple[str, bytes, bool, str | None]) -> None:
         if not isinstance(item[-1], str | None):
             raise SkerryError(f'{self.name}: the receiver must be a name, "robot/part", not {shorten(item[-1])}')
+        if item[-1] == self.name:
+            raise SkerryError(f"{self.name}: it cannot send to itself; give the name of another part")
+        if item[-1] is not None:
+            try:
+                self.check_receiver(item[-1])
+            except SkerryError as error:
+                raise type(error)(f"{self.name}: {error}") from None
         if len(self._queue) >= MAX_QUEUE:
             raise SkerryError(
                 f"{self.name}: the queue is full ({MAX_QUEUE} packets wait to be transmitted); write more slowly"
@@ -352,6 +369,8 @@ class ModemSettings(TransmitterSettings, ReceiverSettings):
 
 class Transceiver(AcousticConfig, ModemSettings):
     """Settings of an acoustic modem."""
+
+    perfect = PERFECT_RECEIVER
 
     kind: Literal["transceiver"] = "transceiver"
 

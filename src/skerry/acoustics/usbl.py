@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import asin, atan2, cos, radians, sin
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
 from skerry.acoustics.channel.paths import PATHS
+from skerry.acoustics.channel.settings import PERFECT_RECEIVER
 from skerry.acoustics.transceiver import ModemSettings, TransceiverPart
 from skerry.core.config import NonNegative
 from skerry.core.frames import Pose
@@ -88,6 +90,13 @@ class UsblPart(TransceiverPart):
 
 class Usbl(AcousticConfig, ModemSettings):
     """Settings of a USBL head."""
+
+    perfect: ClassVar[Mapping[str, Any]] = {
+        **PERFECT_RECEIVER,
+        "range_noise": 0.0,
+        "bearing_noise_deg": 0.0,
+        "elevation_noise_deg": 0.0,
+    }
 
     kind: Literal["usbl"] = "usbl"
     one_way: bool = Field(

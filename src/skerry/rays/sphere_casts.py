@@ -31,7 +31,7 @@ class SphereHit:
 
 
 @kernel
-def _corners(triangle: int) -> Any:
+def corners_of(triangle: int) -> Any:
     """Return the corners of a triangle as three triples of float64."""
     p = single_pointer(triangle)
     a = (np.float64(p[0]), np.float64(p[1]), np.float64(p[2]))
@@ -41,68 +41,68 @@ def _corners(triangle: int) -> Any:
 
 
 @kernel
-def _minus(a: Any, b: Any) -> Any:
+def difference(a: Any, b: Any) -> Any:
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
 @kernel
-def _along(a: Any, b: Any, s: float) -> Any:
+def along_line(a: Any, b: Any, s: float) -> Any:
     """Return a + s b."""
     return a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]
 
 
 @kernel
-def _dot(a: Any, b: Any) -> float:
+def dot(a: Any, b: Any) -> float:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 @kernel
-def _cross(a: Any, b: Any) -> Any:
+def cross(a: Any, b: Any) -> Any:
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
 @kernel
-def _over_face(p: Any, a: Any, b: Any, c: Any, normal: Any) -> bool:
+def is_over_face(p: Any, a: Any, b: Any, c: Any, normal: Any) -> bool:
     """Return whether the projection of a point on the triangle's plane lies inside the triangle."""
     return (
-        _dot(normal, normal) > 0.0
-        and _dot(_cross(_minus(b, a), _minus(p, a)), normal) >= 0.0
-        and _dot(_cross(_minus(c, b), _minus(p, b)), normal) >= 0.0
-        and _dot(_cross(_minus(a, c), _minus(p, c)), normal) >= 0.0
+        dot(normal, normal) > 0.0
+        and dot(cross(difference(b, a), difference(p, a)), normal) >= 0.0
+        and dot(cross(difference(c, b), difference(p, b)), normal) >= 0.0
+        and dot(cross(difference(a, c), difference(p, c)), normal) >= 0.0
     )
 
 
 @kernel
 def _nearest_on_edge(p: Any, a: Any, b: Any) -> Any:
-    e = _minus(b, a)
-    length = _dot(e, e)
+    e = difference(b, a)
+    length = dot(e, e)
     if not length > 0.0:
         return a
-    return _along(a, e, min(max(_dot(_minus(p, a), e) / length, 0.0), 1.0))
+    return along_line(a, e, min(max(dot(difference(p, a), e) / length, 0.0), 1.0))
 
 
 @kernel
 def nearest_on_triangle(p: Any, a: Any, b: Any, c: Any) -> Any:
     """Return the point of a triangle that is nearest to p."""
-    normal = _cross(_minus(b, a), _minus(c, a))
-    if _over_face(p, a, b, c, normal):
-        return _along(p, normal, -_dot(_minus(p, a), normal) / _dot(normal, normal))
+    normal = cross(difference(b, a), difference(c, a))
+    if is_over_face(p, a, b, c, normal):
+        return along_line(p, normal, -dot(difference(p, a), normal) / dot(normal, normal))
     best = _nearest_on_edge(p, a, b)
-    gap = _dot(_minus(p, best), _minus(p, best))
+    gap = dot(difference(p, best), difference(p, best))
     for q in (_nearest_on_edge(p, b, c), _nearest_on_edge(p, c, a)):
-        away = _minus(p, q)
-        if _dot(away, away) < gap:
-            best, gap = q, _dot(away, away)
+        away = difference(p, q)
+        if dot(away, away) < gap:
+            best, gap = q, dot(away, away)
     return best
 
 
 @kernel
 def _distance_to_ball(p: Any, d: Any, centre: Any, radius: float) -> float:
     """Return the distance from p along d to a ball; p is outside the ball."""
-    m = _minus(p, centre)
-    b = _dot(m, d)
-    across = _along(m, d, -b)  # closest approach; loses less precision than b² − |m|² + r²
-    room = radius * radius - _dot(across, across)
+    m = difference(p, centre)
+    b = dot(m, d)
+    across = along_line(m, d, -b)  # closest approach; loses less precision than b² − |m|² + r²
+    room = radius * radius - dot(across, across)
     if b >= 0.0 or room < 0.0:
         return np.inf
     return max(-b - np.sqrt(room), 0.0)
@@ -111,17 +111,17 @@ def _distance_to_ball(p: Any, d: Any, centre: Any, radius: float) -> float:
 @kernel
 def _distance_to_capsule(p: Any, d: Any, a: Any, b: Any, radius: float) -> float:
     """Return the distance from p along d to the points within `radius` of an edge; p is not one of them."""
-    e, m = _minus(b, a), _minus(p, a)
-    length = _dot(e, e)
+    e, m = difference(b, a), difference(p, a)
+    length = dot(e, e)
     if length > 0.0:
         # m and d without their components along the edge
-        me, de = _dot(m, e) / length, _dot(d, e) / length
-        mp, dp = _along(m, e, -me), _along(d, e, -de)
-        across = _dot(dp, dp)
+        me, de = dot(m, e) / length, dot(d, e) / length
+        mp, dp = along_line(m, e, -me), along_line(d, e, -de)
+        across = dot(dp, dp)
         if across > 1e-18:
-            t = -_dot(mp, dp) / across
-            miss = _along(mp, dp, t)
-            room = (radius * radius - _dot(miss, miss)) / across
+            t = -dot(mp, dp) / across
+            miss = along_line(mp, dp, t)
+            room = (radius * radius - dot(miss, miss)) / across
             if room < 0.0:
                 return np.inf
             t -= np.sqrt(room)
@@ -138,18 +138,18 @@ def _distance_to_triangle(p: Any, d: Any, triangle: int, radius: float, best: fl
     from the triangle does not hit it, even if it touches it at the start. Distances beyond `best` may be inexact. The
     gap is infinite where it is not needed.
     """
-    a, b, c = _corners(triangle)
-    normal = _cross(_minus(b, a), _minus(c, a))
-    size = np.sqrt(_dot(normal, normal))
+    a, b, c = corners_of(triangle)
+    normal = cross(difference(b, a), difference(c, a))
+    size = np.sqrt(dot(normal, normal))
     if size > 0.0:
-        height, sinking = _dot(_minus(p, a), normal) / size, _dot(d, normal) / size
+        height, sinking = dot(difference(p, a), normal) / size, dot(d, normal) / size
         if height < 0.0:
             height, sinking = -height, -sinking
         if height > radius:
             if sinking >= 0.0:
                 return np.inf, np.inf
             t = (radius - height) / sinking  # contact with the plane; contact with the triangle is not earlier
-            if t > best or _over_face(_along(p, d, t), a, b, c, normal):
+            if t > best or is_over_face(along_line(p, d, t), a, b, c, normal):
                 return t, np.inf
             t = min(
                 _distance_to_capsule(p, d, a, b, radius),
@@ -157,9 +157,9 @@ def _distance_to_triangle(p: Any, d: Any, triangle: int, radius: float, best: fl
                 _distance_to_capsule(p, d, c, a, radius),
             )
             return t, np.inf
-    away = _minus(p, nearest_on_triangle(p, a, b, c))
-    gap = _dot(away, away)
-    if _dot(away, d) > 0.0:
+    away = difference(p, nearest_on_triangle(p, a, b, c))
+    gap = dot(away, away)
+    if dot(away, d) > 0.0:
         return np.inf, gap
     if gap <= radius * radius:
         return 0.0, gap
@@ -182,14 +182,14 @@ def _passes_box(node: Any, p: Any, inverse: Any, radius: float, far: float) -> b
 
 
 @kernel
-def _reciprocal(x: float) -> float:
+def reciprocal(x: float) -> float:
     return 1.0 / (x if abs(x) > _SMALLEST else _SMALLEST)
 
 
 @kernel
 def _sweep_body(nodes: int, triangles: int, p: Any, d: Any, radius: float, best: float, best_gap: float) -> Any:
     """Return the first triangle that a sphere hits before `best`, as its index in the BVH or −1, and the new bests."""
-    inverse = (_reciprocal(d[0]), _reciprocal(d[1]), _reciprocal(d[2]))
+    inverse = (reciprocal(d[0]), reciprocal(d[1]), reciprocal(d[2]))
     stack = integer_pointer(stack_floats(32))
     stack[0] = 0
     pending, found = 1, -1
@@ -216,14 +216,14 @@ def _sweep_body(nodes: int, triangles: int, p: Any, d: Any, radius: float, best:
 @kernel
 def _write_normal(triangle: int, p: Any, d: Any, distance: float, m: Any, hit: Any) -> None:
     """Write the normal of a contact in the world to `hit[1:4]`; m is the body's transform."""
-    a, b, c = _corners(triangle)
-    centre = _along(p, d, distance)
-    n = _minus(centre, nearest_on_triangle(centre, a, b, c))
-    if not _dot(n, n) > 0.0:  # the centre lies on the triangle
-        n = _cross(_minus(b, a), _minus(c, a))
-        if _dot(n, d) > 0.0:
+    a, b, c = corners_of(triangle)
+    centre = along_line(p, d, distance)
+    n = difference(centre, nearest_on_triangle(centre, a, b, c))
+    if not dot(n, n) > 0.0:  # the centre lies on the triangle
+        n = cross(difference(b, a), difference(c, a))
+        if dot(n, d) > 0.0:
             n = (-n[0], -n[1], -n[2])
-    scale = 1.0 / np.sqrt(max(_dot(n, n), 1e-300))
+    scale = 1.0 / np.sqrt(max(dot(n, n), 1e-300))
     for k in range(3):
         hit[1 + k] = scale * (m[4 * k] * n[0] + m[4 * k + 1] * n[1] + m[4 * k + 2] * n[2])
 
@@ -261,76 +261,3 @@ def sweep_sphere(
         hit[0] = best
         _write_normal(triangle, p, d, best, m, hit)
     return body, face
-
-
-@kernel
-def _find_near(balls: Any, start: Any, direction: Any, radius: float, far: float, near: Any) -> None:
-    """Write, for each ball, the squared distance of a sphere's path minus the squared distance of contact.
-
-    The loop has no branches, so that the compiler vectorises it.
-    """
-    px, py, pz = start[0], start[1], start[2]
-    dx, dy, dz = direction[0], direction[1], direction[2]
-    bx, by, bz, size = balls[0], balls[1], balls[2], balls[3]
-    for i in range(len(near)):
-        x, y, z = bx[i] - px, by[i] - py, bz[i] - pz
-        along = x * dx + y * dy + z * dz
-        along = along if along > 0.0 else 0.0
-        along = along if along < far else far
-        x, y, z = x - along * dx, y - along * dy, z - along * dz
-        reach = size[i] + radius
-        near[i] = x * x + y * y + z * z - reach * reach
-
-
-@kernel
-def sweep_sphere_past(
-    bodies: Any,
-    transforms: Any,
-    firsts: Any,
-    owners: Any,
-    balls: Any,
-    near: Any,
-    first: int,
-    second: int,
-    start: Any,
-    direction: Any,
-    radius: float,
-    far: float,
-    hit: Any,
-) -> int:
-    """Return the group of bodies that a sphere touches first, or −1, ignoring the groups of two owners.
-
-    Faster than `sweep_sphere` for many sweeps among many bodies. Other arguments are those of `sweep_sphere`.
-
-    Args:
-        bodies: Fields of the bodies, (n, BODY_FIELDS), sorted by group.
-        transforms: Transforms of the bodies, (n, 12), float64.
-        firsts: Index of the first body of each group, (groups + 1,).
-        owners: Owner of each group, (groups,).
-        balls: Bounding balls of the groups in the world, (4, groups): centre and radius, m.
-        near: Scratch memory, (groups,).
-        first: First owner to ignore.
-        second: Second owner to ignore.
-        start: Centre of the sphere at the start, (3,), in the world, m.
-        direction: Unit vector of the motion, (3,), in the world.
-        radius: Radius of the sphere, m.
-        far: Distance that the centre moves at most, m.
-        hit: Output (4,): distance moved by the centre, m, and normal in the world.
-    """
-    best, best_gap, group = np.nextafter(far, np.inf), np.inf, -1
-    _find_near(balls, start, direction, radius, far, near)
-    for g in range(len(owners)):
-        if near[g] > 0.0 or owners[g] == first or owners[g] == second:
-            continue
-        for i in range(firsts[g], firsts[g + 1]):
-            m = transforms[i]
-            x, y, z = start[0] - m[3], start[1] - m[7], start[2] - m[11]
-            p = (m[0] * x + m[4] * y + m[8] * z, m[1] * x + m[5] * y + m[9] * z, m[2] * x + m[6] * y + m[10] * z)
-            x, y, z = direction[0], direction[1], direction[2]
-            d = (m[0] * x + m[4] * y + m[8] * z, m[1] * x + m[5] * y + m[9] * z, m[2] * x + m[6] * y + m[10] * z)
-            found, best, best_gap = _sweep_body(bodies[i, NODES], bodies[i, TRIANGLES], p, d, radius, best, best_gap)
-            if found >= 0:
-                group = g
-                hit[0] = best
-                _write_normal(bodies[i, TRIANGLES] + 4 * TRIANGLE_SIZE * found, p, d, best, m, hit)
-    return group

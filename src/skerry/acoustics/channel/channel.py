@@ -16,12 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skerry.acoustics.channel import arrivals, paths
+from skerry.acoustics.channel.bottom_echoes import R_DIRECTION, R_LENGTH, R_POINT
 from skerry.acoustics.channel.link_budget import roughness_loss, transmission_loss
+from skerry.acoustics.channel.obstacles import Obstacles
 from skerry.acoustics.channel.settings import NOMINAL_SOUND_SPEED
 from skerry.acoustics.channel.transducers import HISTORY_SIZE, ReceptionInterval, Transducer
 from skerry.acoustics.channel.travel_time import speed_table
 from skerry.core.clock import Clock
-from skerry.core.errors import UnknownName, did_you_mean
+from skerry.core.errors import SkerryError, UnknownName, did_you_mean
 from skerry.core.frames import Pose, inverse, multiply, rotate
 from skerry.parts.acoustics import NEVER, AcousticPart, Arrival, ArrivalBatch, Signal
 from skerry.parts.component import Component
@@ -55,14 +57,14 @@ class StepState(Protocol):
 
 @dataclass(frozen=True)
 class SignalPath:
-    """Path that was examined for a sound, with its status; used to draw paths."""
+    """Path that was examined for a sound, with its status; or a ray that searched for the ground."""
 
     source: str
-    receiver: str
-    path: str  # direct, surface or bottom
-    status: str  # clear, occluded or too far
+    receiver: str  # empty for a ray
+    path: str  # direct, surface, bottom, or ray
+    status: str  # clear, or the reason why no sound takes the path; of a ray, reflected or lost
     length: float  # m
-    points: tuple[tuple[float, float, float], ...]  # source, bounce point (echoes only), receiver
+    points: tuple[tuple[float, float, float], ...]  # source, bounce point (only of echoes that have one), receiver
 
 
 class AcousticChannel(Component):
@@ -119,15 +121,26 @@ class AcousticChannel(Component):
         self._receiver_count = len(self._transducers) - int(self._cannot_receive.sum())
         self._in_air = np.array([transducer.in_air for transducer in self._transducers])
         self._simple = np.array([transducer.is_simple for transducer in self._transducers])
-        for name in ("_obstacles", "_ground"):  # their owner numbers have changed
-            self.__dict__.pop(name, None)
+        self.__dict__.pop("_obstacles", None)  # their owner numbers have changed
         if part.transmitter is not None and self._transducers[-1].layered and not len(self._table):
             self._table = speed_table(self._water.column)
 
     def bind_parts(self) -> None:
         """Connect all parts to this channel and its clock; parts of a former world leave the former channel."""
         for transducer in self._transducers:
-            transducer.part.bind(self._clock, self.deliver_batches)
+            transducer.part.bind(self._clock, self.deliver_batches, self.check_receiver)
+
+    def check_receiver(self, name: str) -> None:
+        """Check that a part can be addressed.
+
+        Raises:
+            UnknownName: If there is no such part.
+            SkerryError: If the part cannot receive.
+        """
+        if name not in self._names:
+            raise UnknownName(f"there is no acoustic part {name!r}; {did_you_mean(name, self._names)}")
+        if self._transducers[self._names[name]].receiver is None:
+            raise SkerryError(f"{name} only transmits; it receives nothing")
 
     # -------------------------------------------------------------------------------------------- timing
 
@@ -187,12 +200,10 @@ class AcousticChannel(Component):
         arrivals.part_motions(state.motions[1], self._bodies, self._offsets, self._before)
 
     @cached_property
-    def _obstacles(self) -> paths.Obstacles:
-        return paths.Obstacles.of(self._scene(), self._robots)
-
-    @cached_property
-    def _ground(self) -> paths.Obstacles:
-        return paths.Obstacles.of(self._scene(), self._robots, only_ground=True)
+    def _obstacles(self) -> Obstacles:
+        transmitters = [each.transmitter for each in self._transducers if each.part.transmitter is not None]
+        radius = max((each.min_channel_radius for each in transmitters), default=0.0)
+        return Obstacles.of(self._scene(), self._robots, radius)
 
     def _transmit(self, number: int, signal: Signal, time: float, sea: NDArray[np.int64]) -> None:
         """Find the paths of a signal and add it to the sound in flight."""
@@ -200,11 +211,11 @@ class AcousticChannel(Component):
         arrivals.motion_at(self._before[number], self._now[number], self._step, signal.time - time, source)
         skips = self._cannot_receive.copy()
         skips[number] = True
-        most = len(self._transducers) * (2 + len(transducer.rays))
+        most = len(self._transducers) * (3 + len(transducer.rays))
         if len(self._paths_found) < most:
             self._paths_found = np.zeros((most, paths.PATH_COLUMNS))
         count = paths.find_paths(
-            (self._ground if transducer.transmitter.ignore_occlusions else self._obstacles).native,
+            self._obstacles.native,
             transducer.settings,
             transducer.rays,
             source,
@@ -433,14 +444,30 @@ class AcousticChannel(Component):
         return [self._signal_path(name, row) for row in self._transducers[self._names[name]].found.tolist()]
 
     def signal_lines(self) -> list[SignalPath]:
-        """Return the paths of the last transmissions of all parts with `draw_signal_lines`."""
+        """Return all rays and paths of the last transmissions of all parts with `draw_signal_lines`."""
         transmitters = [transducer for transducer in self._transducers if transducer.part.transmitter]
-        drawn = [each.part.name for each in transmitters if each.transmitter.draw_signal_lines]
-        return [path for name in drawn for path in self.paths(name)]
+        drawn = [each for each in transmitters if each.transmitter.draw_signal_lines]
+        return [line for each in drawn for line in [*self._rays(each), *self.paths(each.part.name)]]
+
+    def _rays(self, transducer: Transducer) -> Iterator[SignalPath]:
+        """Yield the rays that searched for bottom echoes in the last transmission of a part, with their reflections."""
+        if not (transducer.found[:, paths.PATH] == paths.BOTTOM).any():
+            return
+        name, source = transducer.part.name, transducer.found[0, paths.SOURCE : paths.SOURCE + 3]
+        reach = float(transducer.settings[paths.S_ECHO_RANGE])
+        for direction, row in zip(transducer.rays, transducer.reflections, strict=True):
+            length = float(row[R_LENGTH])
+            if 0.0 < length < reach:
+                turn = row[R_POINT : R_POINT + 3]
+                points = [source, turn, turn + (reach - length) * row[R_DIRECTION : R_DIRECTION + 3]]
+            else:
+                points = [source, source + reach * direction]
+            status = "reflected" if len(points) > 2 else "lost"
+            yield SignalPath(name, "", "ray", status, reach, tuple((x, y, z) for x, y, z in np.array(points).tolist()))
 
     def _signal_path(self, name: str, row: list[float]) -> SignalPath:
         source, bounce, end = ((row[k], row[k + 1], row[k + 2]) for k in (paths.SOURCE, paths.BOUNCE, paths.END))
-        points = (source, end) if row[paths.PATH] == paths.DIRECT else (source, bounce, end)
+        points = (source, end) if np.isnan(bounce[0]) else (source, bounce, end)
         kind, status = paths.PATHS[int(row[paths.PATH])], paths.STATUSES[int(row[paths.STATUS])]
         receiver = self._transducers[int(row[paths.RECEIVER])].part.name
         return SignalPath(name, receiver, kind, status, row[paths.LENGTH], points)
@@ -478,6 +505,7 @@ class AcousticChannel(Component):
             transducer.recent = deque((ReceptionInterval(*item) for item in recent), HISTORY_SIZE)
             transducer.sent = deque(((a, b) for a, b in sent), HISTORY_SIZE)
             transducer.found = np.frombuffer(b64decode(found)).reshape(-1, paths.PATH_COLUMNS)
+            transducer.forget_rays()
         self._simple = np.array([transducer.is_simple for transducer in self._transducers], bool)
 
     def copy_from(self, former: AcousticChannel) -> None:

@@ -1,24 +1,27 @@
 """Native search for the paths of sound from one point to others: direct, by the surface and by the bottom.
 
 The surface echo comes from the mirror image of the source. The mirror is the level of the water at the bounce point, at
-the time of the bounce. Bottom echoes are found with a bundle of rays that is traced once per sound. A ray that the
-ground reflects, and that passes near a receiver at the receiver's depth, gives an echo by its point on the ground.
-A path is clear if a sphere fits all along it. The two robots at its ends do not block it.
+the time of the bounce. Bottom echoes are found by `bottom_echoes`. A path is clear if a channel all along it is free of
+obstacles; see `obstacles`. The two robots at its ends do not block it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from skerry.acoustics.channel.bottom_echoes import (
+    FAR,
+    R_LENGTH,
+    find_bounce,
+    line_up,
+    measure_misses,
+    trace_reflections,
+)
+from skerry.acoustics.channel.obstacles import GROWTH, is_open
 from skerry.acoustics.channel.travel_time import speed_at, travel_time
 from skerry.core.kernels import call7, floats, kernel, stack_floats
-from skerry.rays import RayScene
-from skerry.rays.sphere_casts import sweep_sphere_past
 
 DIRECT: Final = 0
 SURFACE: Final = 1
@@ -28,7 +31,12 @@ PATHS: Final = ("direct", "surface", "bottom")
 CLEAR: Final = 0
 OCCLUDED: Final = 1
 TOO_FAR: Final = 2
-STATUSES: Final = ("clear", "occluded", "too far")
+IN_AIR: Final = 3
+NO_GROUND: Final = 4
+MISSES: Final = 5
+OUTSIDE_CONE: Final = 6
+STATUSES: Final = ("clear", "occluded", "too far", "in air", "no ground", "misses the receiver", "outside the cone")
+"""Results of the search for a path, by number. All but the first are reasons why a path carries no sound."""
 
 # Columns of a path
 RECEIVER: Final = 0
@@ -55,100 +63,12 @@ S_SINGLE: Final = 5
 S_OCCLUSIONS: Final = 6
 S_ROUGHNESS: Final = 7  # k σ: wave number of the sound times the standard deviation of the surface height
 S_IN_AIR: Final = 8
-SETTINGS: Final = 9
+S_CONE: Final = 9  # cosine of the largest angle between straight down and the first leg of a bottom echo
+SETTINGS: Final = 10
 
-# Owner numbers of obstacles that are not robots
-GROUND: Final = -1
-OBJECT: Final = -2  # an object of the scenario
-NO_OWNER: Final = -3
-MIN_SLANT: Final = 0.02  # sine of the smallest angle between a ray and the ground at which the ground reflects it
-# Columns of a reflected ray: point on the ground (3), distance to it (1, 0 for no reflection), direction after it (3)
-REFLECTION_COLUMNS: Final = 7
-
-
-@dataclass(frozen=True, eq=False)
-class Obstacles:
-    """Obstacles of a scene as arrays for native code; `move` sets their poses.
-
-    All bodies of one owner (the ground, an object, a robot) form a group with one bounding sphere.
-    """
-
-    words: NDArray[np.int64]
-    rows: NDArray[np.int64]  # (n,), row of each body in the engine's motions; −1 for a body that never moves
-    local_balls: NDArray[np.float64]  # (n, 4), bounding sphere of each body in its own frame: centre and radius
-    places: NDArray[np.float64]  # (n, 12), pose of each body as a 3×4 matrix
-    firsts: NDArray[np.int64]  # (groups + 1,), index of the first body of each group
-    owners: NDArray[np.int64]  # (groups,), owner numbers
-    balls: NDArray[np.float64]  # (4, groups), bounding spheres in the world
-    near: NDArray[np.float64]  # (groups,), scratch memory
-
-    @classmethod
-    def of(cls, scene: RayScene, owners: Mapping[str, int], only_ground: bool = False) -> Obstacles:
-        """Return the obstacles of a scene, or of its ground alone.
-
-        Args:
-            scene: The scene.
-            owners: Owner numbers of the robots that carry acoustic parts, by name.
-            only_ground: Whether to leave out objects and robots.
-        """
-        chosen = [i for i, body in enumerate(scene.bodies) if not (only_ground and body.owner)]
-        bodies = [scene.bodies[i] for i in chosen]
-        found = np.zeros((len(bodies), 4))
-        for ball, body in zip(found, bodies, strict=True):
-            low, high = body.mesh.vertices.min(axis=0), body.mesh.vertices.max(axis=0)
-            ball[:3] = 0.5 * (low + high)
-            ball[3] = np.linalg.norm(body.mesh.vertices - ball[:3], axis=1).max() * (1 + 1e-6)
-        names = [body.owner for body in bodies]
-        firsts = [i for i, name in enumerate(names) if i == 0 or name != names[i - 1]]
-        numbers = [owners.get(names[i], OBJECT) if names[i] else GROUND for i in firsts]
-        obstacles = cls(
-            scene.sphere_bodies[chosen],
-            np.array([body.row for body in bodies], np.int64),
-            found,
-            np.tile(np.eye(3, 4).ravel(), (len(bodies), 1)),
-            np.array([*firsts, len(bodies)], np.int64),
-            np.array(numbers, np.int64),
-            np.zeros((4, len(firsts))),
-            np.zeros(len(firsts)),
-        )
-        obstacles.move(np.zeros((int(obstacles.rows.max(initial=0)) + 1, 13)))
-        return obstacles
-
-    def move(self, motion: NDArray[np.float64]) -> None:
-        """Set the poses of the bodies from the motions of the engine's bodies, (bodies, 13)."""
-        _move(self.rows, motion, self.local_balls, self.firsts, self.places, self.balls)
-
-    @property
-    def native(self) -> tuple[Any, ...]:
-        """First arguments of `sweep_sphere_past`."""
-        return self.words, self.places, self.firsts, self.owners, self.balls, self.near
-
-
-@kernel
-def _move(rows: Any, motion: Any, local: Any, firsts: Any, places: Any, balls: Any) -> None:
-    """Write the poses of the bodies and the bounding spheres of the groups."""
-    for i in range(len(rows)):
-        if rows[i] < 0:
-            continue
-        p, m = motion[rows[i]], places[i]
-        x, y, z, w = p[3], p[4], p[5], p[6]
-        m[0], m[1], m[2] = 1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)
-        m[4], m[5], m[6] = 2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)
-        m[8], m[9], m[10] = 2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)
-        m[3], m[7], m[11] = p[0], p[1], p[2]
-    centre = np.empty(3)
-    for g in range(len(firsts) - 1):
-        # centred on the sphere of the first body, large enough for the spheres of the others
-        for i in range(firsts[g], firsts[g + 1]):
-            m, ball = places[i], local[i]
-            for k in range(3):
-                row = m[4 * k : 4 * k + 4]
-                centre[k] = row[0] * ball[0] + row[1] * ball[1] + row[2] * ball[2] + row[3]
-            if i == firsts[g]:
-                balls[0, g], balls[1, g], balls[2, g], balls[3, g] = centre[0], centre[1], centre[2], ball[3]
-            else:
-                x, y, z = centre[0] - balls[0, g], centre[1] - balls[1, g], centre[2] - balls[2, g]
-                balls[3, g] = max(balls[3, g], np.sqrt(x * x + y * y + z * z) + ball[3])
+MAX_CANDIDATES: Final = 3
+"""Largest number of rays from which the only bottom echo to a receiver is searched."""
+SAME_BOUNCE: Final = 0.2  # two bottom echoes whose bounce points are nearer than this are the same, m
 
 
 @kernel
@@ -183,22 +103,6 @@ def flight_time(x: float, y: float, z: float, u: float, v: float, w: float, gone
 
 
 @kernel
-def _is_open(obstacles: Any, first: int, second: int, radius: float, a: Any, b: Any, contact: Any) -> bool:
-    """Return whether a sphere can move from `a` to `b` without touching an obstacle of a third owner."""
-    x, y, z = b[0] - a[0], b[1] - a[1], b[2] - a[2]
-    length = np.sqrt(x * x + y * y + z * z)
-    if length <= radius:
-        return True
-    d = (x / length, y / length, z / length)
-    start = (a[0] + radius * d[0], a[1] + radius * d[1], a[2] + radius * d[2])
-    words, places, firsts, owners, balls, near = obstacles
-    far = length - radius
-    return (
-        sweep_sphere_past(words, places, firsts, owners, balls, near, first, second, start, d, radius, far, contact) < 0
-    )
-
-
-@kernel
 def _distance(a: Any, b: Any) -> float:
     """Return the distance of two points, m."""
     x, y, z = b[0] - a[0], b[1] - a[1], b[2] - a[2]
@@ -213,46 +117,11 @@ def _leg_time(table: Any, level: float, a: Any, b: Any) -> float:
 
 
 @kernel
-def _trace_reflections(
-    obstacles: Any, own: int, settings: Any, source: Any, directions: Any, reflections: Any, contact: Any
-) -> None:
-    """Trace the echo rays to the ground and write where and in which direction each is reflected."""
-    words, places, firsts, owners, balls, near = obstacles
-    radius, far = settings[S_RADIUS], settings[S_ECHO_RANGE]
-    for k in range(len(directions)):
-        reflections[k, 3] = 0.0
-        d = (directions[k, 0], directions[k, 1], directions[k, 2])
-        start = (source[0] + radius * d[0], source[1] + radius * d[1], source[2] + radius * d[2])
-        group = sweep_sphere_past(
-            words, places, firsts, owners, balls, near, own, NO_OWNER, start, d, radius, far - radius, contact
-        )
-        if group < 0 or owners[group] != GROUND or contact[0] <= 0.0:
-            continue
-        n = (contact[1], contact[2], contact[3])
-        slant = d[0] * n[0] + d[1] * n[1] + d[2] * n[2]
-        if slant > -MIN_SLANT:
-            continue
-        # from the centre of the touching sphere on to the ground itself, which is taken as flat there
-        length = radius + contact[0] + radius / -slant
-        for i in range(3):
-            reflections[k, i] = source[i] + length * d[i]
-            reflections[k, 4 + i] = d[i] - 2.0 * slant * n[i]
-        reflections[k, 3] = length
-
-
-@kernel
 def _meeting_point(s: Any, target: Any, c: float) -> Any:
     """Return where sound that leaves `s` now meets a target (6,) that keeps its velocity."""
     p = target
     ahead = flight_time(p[0] - s[0], p[1] - s[1], p[2] - s[2], p[3], p[4], p[5], 0.0, c)
     return (p[0] + ahead * p[3], p[1] + ahead * p[4], p[2] + ahead * p[5])
-
-
-@kernel
-def _is_blocked(line_of_sight: Any, a: Any, b: Any) -> bool:
-    """Return whether an obstacle blocks the straight line between two points."""
-    obstacles, occlusions, own, other, radius, contact = line_of_sight
-    return occlusions and not _is_open(obstacles, own, other, radius, a, b, contact)
 
 
 @kernel
@@ -264,18 +133,6 @@ def _write_path(
     row[EXTRA], row[SPEED], row[LENGTH], row[GRAZING] = extra, c, length, 0.0
     for i in range(3):
         row[ORIGIN + i], row[BOUNCE + i], row[END + i] = origin[i], bounce[i], end[i]
-
-
-@kernel
-def _write_direct(row: Any, receiver: int, s: Any, t: Any, medium: Any, line_of_sight: Any) -> None:
-    """Write the straight path from `s` to `t`."""
-    c, level, table = medium
-    straight = _distance(s, t)
-    _write_path(row, receiver, DIRECT, s, 0.0, c, straight, (np.nan, np.nan, np.nan), t)
-    if _is_blocked(line_of_sight, s, t):
-        row[STATUS] = OCCLUDED
-    elif len(table) > 0 and straight > 0.0:
-        row[SPEED] = straight / _leg_time(table, level, s, t)
 
 
 @kernel
@@ -299,11 +156,9 @@ def _bounce_height(sea: Any, time: float, c: float, level: float, across: float,
 
 
 @kernel
-def _write_surface_echo(
-    row: Any, receiver: int, s: Any, t: Any, sea: Any, time: float, medium: Any, settings: Any, line_of_sight: Any
-) -> bool:
+def _write_surface_echo(row: Any, receiver: int, s: Any, t: Any, sea: Any, time: float, medium: Any, k: Any) -> bool:
     """Write the echo of the surface, from the mirror image of the source; return False if there is none."""
-    c, level, table = medium
+    c, level, _ = medium
     across = np.sqrt((t[0] - s[0]) ** 2 + (t[1] - s[1]) ** 2)
     height = _bounce_height(sea, time, c, level, across, s, t)
     below, other_below = height - s[2], height - t[2]
@@ -315,75 +170,77 @@ def _write_surface_echo(
     bounce = (s[0] + share * (t[0] - s[0]), s[1] + share * (t[1] - s[1]), height)
     _write_path(row, receiver, SURFACE, (s[0], s[1], 2.0 * height - s[2]), 0.0, c, length, bounce, t)
     row[GRAZING] = grazing
-    weaker = np.exp(-2.0 * (settings[S_ROUGHNESS] * grazing) ** 2)
-    if length > weaker * settings[S_ECHO_RANGE]:
+    if length > np.exp(-2.0 * (k[S_ROUGHNESS] * grazing) ** 2) * k[S_ECHO_RANGE]:
         row[STATUS] = TOO_FAR
-    elif _is_blocked(line_of_sight, s, bounce) or _is_blocked(line_of_sight, bounce, t):
-        row[STATUS] = OCCLUDED
-    elif len(table) > 0:
-        seconds = _leg_time(table, height, s, bounce) + _leg_time(table, height, bounce, t)
-        row[SPEED] = length / seconds
     return True
 
 
 @kernel
-def _measure_misses(reflections: Any, t: Any, misses: Any) -> None:
-    """Write how far from `t` each reflected ray passes at the depth of `t`, m; infinity if it never gets there."""
-    for k in range(len(misses)):
-        misses[k] = np.inf
-        if reflections[k, 3] > 0.0 and reflections[k, 6] != 0.0:
-            up = (t[2] - reflections[k, 2]) / reflections[k, 6]
-            if up > 0.0:
-                x = reflections[k, 0] + up * reflections[k, 4] - t[0]
-                y = reflections[k, 1] + up * reflections[k, 5] - t[1]
-                misses[k] = np.sqrt(x * x + y * y)
-
-
-@kernel
 def _write_bottom_echo(
-    row: Any, receiver: int, s: Any, t: Any, reflection: Any, medium: Any, settings: Any, line_of_sight: Any
-) -> None:
-    """Write the echo by the point of the bottom that one ray has met."""
-    c, level, table = medium
-    bounce = (reflection[0], reflection[1], reflection[2])
-    length = reflection[3] + _distance(bounce, t)
-    _write_path(row, receiver, BOTTOM, bounce, reflection[3], c, length, bounce, t)
-    if length > settings[S_ECHO_RANGE]:
-        row[STATUS] = TOO_FAR
-    elif _is_blocked(line_of_sight, bounce, t):
-        row[STATUS] = OCCLUDED
-    elif len(table) > 0:
-        row[SPEED] = length / (_leg_time(table, level, s, bounce) + _leg_time(table, level, bounce, t))
-
-
-@kernel
-def _write_bottom_echoes(
-    out: Any,
-    count: int,
+    row: Any,
     receiver: int,
     s: Any,
     t: Any,
-    reflections: Any,
-    misses: Any,
-    medium: Any,
+    obstacles: Any,
+    reflection: Any,
+    from_mean: bool,
+    c: float,
     settings: Any,
-    line_of_sight: Any,
-) -> int:
-    """Write the echoes of the bottom after the first `count` rows, closest ray first; return the new count."""
-    single = settings[S_SINGLE] > 0.0
-    _measure_misses(reflections, t, misses)
-    for _ in range(len(misses)):
-        k = int(np.argmin(misses))
-        if not misses[k] <= settings[S_TOLERANCE]:
-            break
-        misses[k] = np.inf
-        row = out[count]
-        _write_bottom_echo(row, receiver, s, t, reflections[k], medium, settings, line_of_sight)
-        if row[STATUS] == CLEAR or not single:
-            count += 1
-        if row[STATUS] == CLEAR and single:
-            break
-    return count
+) -> None:
+    """Write the echo of the bottom whose bounce point is found from one reflected ray.
+
+    The column GRAZING is the sine of the angle between the path and the ground, unlike in the finished row.
+    """
+    echo_range = settings[S_ECHO_RANGE]
+    if _distance(s, t) > echo_range:
+        p = (reflection[0], reflection[1], reflection[2])
+        _write_path(row, receiver, BOTTOM, p, reflection[R_LENGTH], c, reflection[R_LENGTH] + _distance(p, t), p, t)
+        row[STATUS] = TOO_FAR
+        return
+    p, grazing, miss = find_bounce(obstacles, s, t, reflection, from_mean, settings[S_CONE], echo_range)
+    first = _distance(s, p)
+    length = first + _distance(p, t)
+    _write_path(row, receiver, BOTTOM, p, first, c, length, p, t)
+    row[GRAZING] = grazing
+    if miss > settings[S_TOLERANCE]:
+        row[STATUS] = MISSES
+    elif s[2] - p[2] < settings[S_CONE] * first:
+        row[STATUS] = OUTSIDE_CONE
+    elif length > echo_range:
+        row[STATUS] = TOO_FAR
+
+
+@kernel
+def _has_same_bounce(out: Any, first: int, row: int) -> bool:
+    """Return whether one of the rows from `first` to `row` − 1 has the same bounce point as `row`."""
+    b = (out[row, BOUNCE], out[row, BOUNCE + 1], out[row, BOUNCE + 2])
+    for i in range(first, row):
+        if _distance((out[i, BOUNCE], out[i, BOUNCE + 1], out[i, BOUNCE + 2]), b) < SAME_BOUNCE:
+            return True
+    return False
+
+
+@kernel
+def _check_legs(row: Any, s: Any, t: Any, medium: Any, obstacles: Any, own: int, other: int, settings: Any) -> None:
+    """Search obstacles along a path, and find its mean speed of sound if it is clear."""
+    _, level, table = medium
+    bounce = (row[BOUNCE], row[BOUNCE + 1], row[BOUNCE + 2])
+    # the channel must be thinner than the wedge between the path and the ground
+    at_bounce = min(GROWTH, 0.5 * row[GRAZING]) if row[PATH] == BOTTOM else GROWTH
+    legs = 1 if row[PATH] == DIRECT else 2
+    seconds = 0.0
+    for leg in range(legs):
+        a = s if leg == 0 else bounce
+        b = t if leg == legs - 1 else bounce
+        growth = (GROWTH if leg == 0 else at_bounce, GROWTH if leg == legs - 1 else at_bounce)
+        if settings[S_OCCLUSIONS] > 0.0 and not is_open(obstacles, own, other, settings[S_RADIUS], growth, a, b):
+            row[STATUS] = OCCLUDED
+            return
+        if len(table) > 0:
+            top = bounce[2] if row[PATH] == SURFACE else level
+            seconds += _leg_time(table, top, a, b)
+    if seconds > 0.0:
+        row[SPEED] = row[LENGTH] / seconds
 
 
 @kernel
@@ -416,9 +273,9 @@ def find_paths(
     reflections: Any,
     out: Any,
 ) -> int:
-    """Find all paths from a source to the targets and write them as rows of `out`.
+    """Find all paths from a source to the targets and write them, clear or not, as rows of `out`.
 
-    A source above the surface has no paths, unless its settings let it work in air.
+    A source above the surface has no paths but direct ones that are IN_AIR, unless its settings let it work in air.
 
     Args:
         obstacles: `Obstacles.native`.
@@ -432,37 +289,75 @@ def find_paths(
         sea: Addresses of the water's function, its table and its state, (3,).
         time: Time of the transmission, s.
         table: Speed of sound at every metre of depth; empty if it is the same everywhere.
-        reflections: Scratch memory, (m, REFLECTION_COLUMNS).
-        out: Rows of PATH_COLUMNS.
+        reflections: Receives the traced rays, (m, REFLECTION_COLUMNS).
+        out: Rows of PATH_COLUMNS, at least n (m + 3).
 
     Returns:
-        The number of rows. If `single_bottom_echo` is set, blocked and too long bottom echoes are left out.
+        The number of rows. With `single_bottom_echo` there is one bottom echo per target: the first clear one, or
+        the first one if none is clear.
     """
-    contact = np.zeros(4)
-    c, occlusions = settings[S_SPEED], settings[S_OCCLUSIONS] > 0.0
+    c, single = settings[S_SPEED], settings[S_SINGLE] > 0.0
     s = (source[0], source[1], source[2])
     level = surface_height(sea, time, s[0], s[1], s[2])
-    if s[2] > level and not settings[S_IN_AIR] > 0.0:
-        return 0
+    is_wet = s[2] <= level or settings[S_IN_AIR] > 0.0
     if len(table) > 0:
         c, _ = speed_at(table, level - s[2])
     medium = (c, level, table)
-    _trace_reflections(obstacles, own, settings, s, directions, reflections, contact)
-    misses = np.empty(len(directions))
+    nowhere = (np.nan, np.nan, np.nan)
+    rays = len(directions) if is_wet and len(obstacles[1]) > 0 else 0
+    trace_reflections(obstacles, 10.0 * settings[S_ECHO_RANGE], s, directions[:rays], reflections)
+    misses, lines = np.empty(rays), np.empty((4, rays))
+    line_up(reflections[:rays], lines)
+    most = min(MAX_CANDIDATES, rays) if single else rays
     count = 0
     for j in range(len(targets)):
         if skips[j]:
             continue
         t = _meeting_point(s, targets[j], c)
-        if _distance(s, t) > settings[S_RANGE]:
-            continue
-        line_of_sight = (obstacles, occlusions, own, target_owners[j], settings[S_RADIUS], contact)
-        _write_direct(out[count], j, s, t, medium, line_of_sight)
-        count += 1
-        if not settings[S_ECHO_RANGE] > 0.0:
-            continue
-        if _write_surface_echo(out[count], j, s, t, sea, time, medium, settings, line_of_sight):
+        straight = _distance(s, t)
+        first_bottom = -1
+        for stage in range(2 + max(most, 1)):
+            row = out[count]
+            if stage == 0:
+                _write_path(row, j, DIRECT, s, 0.0, c, straight, nowhere, t)
+                if not is_wet:
+                    row[STATUS] = IN_AIR
+                elif straight > settings[S_RANGE]:
+                    row[STATUS] = TOO_FAR
+            elif stage == 1:
+                if not _write_surface_echo(row, j, s, t, sea, time, medium, settings):
+                    continue
+            elif rays == 0:
+                break
+            else:
+                if stage == 2:
+                    first_bottom = count
+                    measure_misses(lines, t, misses)
+                k = int(np.argmin(misses))
+                if misses[k] < FAR * FAR:
+                    _write_bottom_echo(row, j, s, t, obstacles, reflections[k], stage == 2, c, settings)
+                    misses[k] = np.inf
+                    if _has_same_bounce(out, first_bottom, count):
+                        continue
+                elif stage == 2:
+                    _write_path(row, j, BOTTOM, s, 0.0, c, straight, nowhere, t)
+                    row[STATUS] = NO_GROUND
+                else:
+                    break
+            if row[STATUS] == CLEAR:
+                _check_legs(row, s, t, medium, obstacles, own, target_owners[j], settings)
+            if row[PATH] == BOTTOM:
+                row[GRAZING] = 0.0
             count += 1
-        count = _write_bottom_echoes(out, count, j, s, t, reflections, misses, medium, settings, line_of_sight)
+            if stage == 0 and (not is_wet or row[STATUS] == TOO_FAR or not settings[S_ECHO_RANGE] > 0.0):
+                break
+            if stage >= 2 and single and row[STATUS] == CLEAR:
+                out[first_bottom] = row
+            if stage >= 2 and (row[STATUS] == NO_GROUND or straight > settings[S_ECHO_RANGE]):
+                break
+            if stage >= 2 and single and row[STATUS] != OCCLUDED and row[STATUS] != MISSES:
+                break
+        if single and first_bottom >= 0:
+            count = first_bottom + 1
     _write_source(out, count, source)
     return count

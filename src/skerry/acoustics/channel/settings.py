@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,10 @@ from skerry.formats.mesh_files import read_mesh
 from skerry.parts.acoustics import Arrival
 
 NOMINAL_SOUND_SPEED = 1500.0  # default speed of sound, m/s
+
+
+PERFECT_RECEIVER: Final = {"noise_db": 0.0, "timing_noise": 0.0, "clock_offset": 0.0, "clock_drift_ppm": 0.0}
+"""Settings of a receiver without noise and with an exact clock."""
 
 
 class AirSettings(Config):
@@ -50,13 +54,14 @@ class TransmitterSettings(AirSettings):
         None, description="mesh file; its corners, seen from its origin, are the bottom echo rays instead; z up"
     )
     bottom_echo_tolerance: Positive = Field(
-        1.0, description="largest distance at which an echo ray may pass the receiver at the receiver's depth, m"
+        1.0,
+        description="largest distance at which a bottom echo that does not close may pass the receiver, m",
     )
     single_bottom_echo: bool = Field(
-        True, description="whether only the closest clear echo ray gives an echo; otherwise all do"
+        True, description="whether there is one bottom echo per receiver; otherwise all that the rays find"
     )
     surface_roughening: bool = Field(False, description="whether waves weaken the surface echo")
-    draw_signal_lines: bool = Field(True, description="whether the page draws its paths")
+    draw_signal_lines: bool = Field(True, description="whether the page draws its rays and paths")
     frequency_khz: Positive = Field(25.0, description="carrier frequency, kHz")
     source_level_db: float | None = Field(
         None,
@@ -83,6 +88,15 @@ class TransmitterSettings(AirSettings):
         if self.bottom_directions is not None:
             return directions_of(read_mesh(self.bottom_directions))
         return cap(self.bottom_resolution, self.bottom_opening_angle_deg)
+
+    def echo_cone(self) -> float:
+        """Return the cosine of the largest angle between straight down and the first leg of a bottom echo.
+
+        The rays of a mesh reach as far as the outermost of them.
+        """
+        if self.bottom_directions is None:
+            return float(np.cos(np.radians(self.bottom_opening_angle_deg / 2))) - 1e-9
+        return float(-self.echo_rays()[:, 2].max(initial=-1.0)) - 1e-9
 
 
 class ReceiverSettings(AirSettings):

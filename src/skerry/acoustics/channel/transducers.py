@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skerry.acoustics.channel import paths
+from skerry.acoustics.channel.bottom_echoes import REFLECTION_COLUMNS
 from skerry.acoustics.channel.link_budget import add_db
 from skerry.acoustics.channel.settings import NOMINAL_SOUND_SPEED, ReceiverSettings, TransmitterSettings
 from skerry.core.frames import Pose
@@ -43,7 +44,7 @@ class Transducer:
         if transmitter is not None:
             self.transmitter = transmitter
             self.rays = transmitter.echo_rays()
-            self.reflections = np.zeros((len(self.rays), paths.REFLECTION_COLUMNS))
+            self.reflections = np.zeros((len(self.rays), REFLECTION_COLUMNS))
             self.layered = transmitter.sound_speed == "water"
             self.settings = np.zeros(paths.SETTINGS)
             self.settings[paths.S_RANGE] = transmitter.max_range
@@ -54,12 +55,18 @@ class Transducer:
             self.settings[paths.S_SINGLE] = transmitter.single_bottom_echo
             self.settings[paths.S_OCCLUSIONS] = not transmitter.ignore_occlusions
             self.settings[paths.S_IN_AIR] = transmitter.work_in_air
+            self.settings[paths.S_CONE] = transmitter.echo_cone()
             speed = NOMINAL_SOUND_SPEED if isinstance(transmitter.sound_speed, str) else transmitter.sound_speed
             self.settings[paths.S_SPEED] = speed
             if transmitter.surface_roughening and water.waves is not None:
                 rms = float(np.sqrt(0.5 * np.sum(water.waves.amplitude**2)))
                 self.settings[paths.S_ROUGHNESS] = 2e3 * np.pi * transmitter.frequency_khz / speed * rms
                 self.height_rms = rms
+
+    def forget_rays(self) -> None:
+        """Forget the rays of the last transmission, which are not part of the state; they are only drawn."""
+        if self.part.transmitter is not None:
+            self.reflections[:] = 0.0
 
     @property
     def is_simple(self) -> bool:
