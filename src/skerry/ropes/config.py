@@ -1,9 +1,9 @@
-"""Settings of a rope: material, attachment, and buoy or hook at its end."""
+"""Settings of a rope: material, attachment, pulley, and buoy or hook at its end."""
 
 from __future__ import annotations
 
 from math import pi
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
@@ -27,14 +27,29 @@ class Buoy(Config):
 
 
 class Hook(Config):
-    """Settings of a hook at the end of a rope; it catches other ropes, which then run over it as over a pulley."""
+    """Settings of a hook at the end of a rope: a ring with a gate.
+
+    It catches ropes that come into the ring. They then run over it as over a pulley.
+    """
 
     mass: Positive = Field(0.1, description="mass, kg")
     radius: Positive = Field(0.05, description="radius of the hook as a sphere, m; the hook displaces no water")
-    reach: Positive = Field(0.1, description="distance from its centre within which it catches a rope, m")
+    reach: Positive = Field(
+        0.1,
+        description="radius of its ring, m: a rope that comes as close to its centre is caught and held there",
+    )
     drag_coefficient: NonNegative = Field(1.0, description="drag coefficient on the area of its sphere")
     pulley_mass: Positive = Field(0.02, description="inertia of the pulley over its radius squared, kg")
     pulley_drag: NonNegative = Field(0.5, description="resistance against rope that runs over the hook, N s/m")
+
+
+class Pulley(Config):
+    """Settings of a pulley that a rope runs over, from the load at its start to the load at its end."""
+
+    at: str | Vector3 = Field(description="attachment of the pulley, as for `start`")
+    point: Vector3 = Field((0.0, 0.0, 0.0), description="point on `at`, in its frame, m")
+    mass: Positive = Field(0.02, description="inertia of the pulley over its radius squared, kg")
+    drag: NonNegative = Field(0.5, description="resistance against rope that runs over it, N s/m")
 
 
 class RopeConfig(Config):
@@ -76,6 +91,14 @@ class RopeConfig(Config):
     )
     buoy: Buoy | None = Field(None, description="buoy at the end")
     hook: Hook | None = Field(None, description="hook at the end")
+    pulley: Pulley | None = Field(None, description="pulley that the rope runs over, between its two ends")
+    maximum_force: Positive | None = Field(
+        None, description="tension at which the rope breaks off or slips, N; without it the rope holds any tension"
+    )
+    overload: Literal["break", "slip"] = Field(
+        "break",
+        description="effect of `maximum_force`: it breaks off where it is tied, or slips on its winch at that tension",
+    )
     winch: str | None = Field(None, description="winch that pays it out, an actuator of the same vehicle")
     catchable: bool = Field(True, description="whether hooks may catch it while its end is free")
     setup_on_start: bool = Field(
@@ -88,6 +111,13 @@ class RopeConfig(Config):
         ends = [name for name in ("end", "buoy", "hook") if getattr(self, name) is not None]
         if len(ends) > 1:
             raise ValueError(f"a rope can have only one of these at its end: {', '.join(ends)}")
+        if self.pulley is not None and self.end is None:
+            raise ValueError("a rope over a `pulley` needs two loads: give `end`, the load on the other side")
+        if self.pulley is not None and self.winch is not None:
+            raise ValueError("a rope over a `pulley` cannot be on a `winch` too; give its `length`")
+        if self.overload == "slip" and (self.winch is None or self.maximum_force is None):
+            missing = "winch" if self.winch is None else "maximum_force"
+            raise ValueError(f"`overload: slip` needs a `{missing}`: a rope slips on its winch at `maximum_force`")
         if (self.length is None) == (self.winch is None):
             raise ValueError("give either `length` or `winch`; a rope on a winch gets its length from the winch")
         if self.length is not None and self.segment_length > self.length:

@@ -29,7 +29,8 @@ PARENT: Final = (
 )  # integer: number of the parent node, always higher than the node's own; −1 for none
 STIFF: Final = PARENT + 1  # stiffness of the edge to the parent, N/m
 REST: Final = STIFF + 1  # rest length of the edge to the parent, m
-BEND: Final = REST + 1  # bending stiffness at the node, N/m
+LIMIT: Final = REST + 1  # largest tension of the edge to the parent, N
+BEND: Final = LIMIT + 1  # bending stiffness at the node, N/m
 TOUCHING: Final = BEND + 1  # integer: number of contact planes
 FIXED: Final = TOUCHING + 1  # integer: 1 if the node moves to its goal whatever the forces
 NODE_MASS: Final = FIXED + 1  # mass without added mass, kg

@@ -19,12 +19,17 @@ NO_INDEX: Final = -1.0  # instead of the number of a body, a rope or a winch
 # Offsets in the state of a rope: a header, then its nodes from tail to head. The head is the end at a winch or a
 # pulley.
 COUNT: Final = 0  # number of nodes; 0 if the rope does not exist now
-HOOK_ROPE: Final = 1  # number of the rope whose hook this rope runs over, or NO_INDEX
-OTHER_SIDE: Final = 2  # number of the rope on the other side of that hook, or NO_INDEX
+# Number of the rope that the head of this rope leads to: the rope whose hook it runs over, or the other side of its
+# pulley; or NO_INDEX.
+HOOK_ROPE: Final = 1
+OTHER_SIDE: Final = 2  # number of the rope on the other side of that hook or pulley, or NO_INDEX
 PAYOUT_SPEED: Final = 3  # speed at which rope is paid out at the head, m/s
 PHASE: Final = 4  # phase of a rope with a hook: HANGING, PULLEY or CARRYING
 PHASE_TIMES: Final = 5  # 3: start time of each phase, s
-HEAD: Final = 8  # END: state of the head
+LOAD_ROPE: Final = 8  # number of the rope whose material the edges next to the tail have, while CARRYING
+LOAD_EDGES: Final = 9  # number of these edges
+BROKEN: Final = 10  # 1 if its head has broken off, 2 if its tail has, 3 if both have
+HEAD: Final = 11  # END: state of the head
 TAIL: Final = HEAD + END  # END: state of the tail
 NODES: Final = TAIL + END  # first of the sections below
 # Floats per node, in sections with room for the rope's capacity: position (3 each), velocity (3 each), rest length of
@@ -75,6 +80,9 @@ END_DRAG: Final = 19  # drag coefficient times area of the buoy or hook, m²
 HOOK: Final = 20  # distance within which the hook at its tail catches ropes, m; 0 without a hook
 SPARE: Final = 21  # number of the spare rope for the part beyond a hook
 CATCHABLE: Final = 22  # 1 if hooks may catch the rope
-SHEAVE_MASS: Final = 23  # inertia over radius² of the hook's pulley, kg
-SHEAVE_DRAG: Final = 24  # drag of the hook's pulley, N s/m
-ROPE: Final = 25  # size
+SHEAVE_MASS: Final = 23  # inertia over radius² of the pulley, kg
+SHEAVE_DRAG: Final = 24  # drag of the pulley, N s/m
+MAX_FORCE: Final = 25  # tension at which it breaks or slips, N; infinite if it never does
+SLIPS: Final = 26  # 1 if it slips on its winch at that tension, 0 if it breaks
+MAX_LENGTH: Final = 27  # largest length of a rope that slips, without a caught rope, m
+ROPE: Final = 28  # size

@@ -76,7 +76,11 @@ def sample_environment(
         radius = 0.5 * np.sqrt((high_x - low_x) ** 2 + (high_y - low_y) ** 2 + (high_z - low_z) ** 2)
         owner = int(own[OWNER])
         fields = header[FIELDS]
-        add_fields(fields, owner, userdata, middle_x, middle_y, middle_z, radius, count, where, depth, force)
+        section = own[DIAMETER] * 2.0 * radius / count
+        add_fields(
+            *(fields, owner, userdata, middle_x, middle_y, middle_z, radius),
+            *(count, float(count), section, where, depth, force),
+        )
 
 
 @kernel
@@ -119,6 +123,7 @@ def load_node(
     windy: bool,
     common: Any,
     own: Any,
+    under: Any,
     x: Any,
     v: Any,
     rest: Any,
@@ -135,7 +140,8 @@ def load_node(
         has_fields: whether there are force fields.
         windy: whether there is wind.
         common: constants of all ropes.
-        own: constants of the rope.
+        own: constants of the rope, for the node and the edge towards the head.
+        under: constants of the rope for the mass of the edge towards the tail.
         x: positions of the nodes, m.
         v: velocities of the nodes, m/s.
         rest: rest lengths of the edges, m.
@@ -165,6 +171,8 @@ def load_node(
     wet = min(max(0.5 + 0.5 * depth / max(0.5 * d, tall), 0.0), 1.0)
     displaced = rho * 0.25 * pi * d * d * part * wet
     heavy = own[MASS] * part
+    if under[MASS] != own[MASS] and k > 0:
+        heavy += 0.5 * (under[MASS] - own[MASS]) * rest[k - 1]
     added = own[ADDED] * displaced
     ball = 0.0
     at_end = k == 0 and has_end

@@ -1,7 +1,8 @@
 """Payout: ropes that get longer or shorter at their heads, by a winch, or over a hook by the tension of both sides.
 
 Nodes stay at their material points. Only the edge at the head changes its rest length. A node is added when that edge
-is longer than 1.5 times the nominal segment, and removed when it is shorter than half of it.
+is longer than 1.5 times the nominal segment, and removed when it is shorter than half of it (over a hook, a quarter). A
+removed node gives its mass to its neighbours together with its momentum, so kinetic energy does not grow.
 
 Over a hook, the rope runs to the side with the larger tension: m ṡ = T₁ − T₂ − c s, with the inertia m and the drag c
 of the pulley. Both tensions depend strongly on s, so `step.py` finds s by the secant method together with the step of
@@ -10,7 +11,7 @@ the ropes.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from skerry.actuators.winch import LENGTH, RELEASE, WINCH_STATE
 from skerry.core.kernels import floats, kernel
@@ -19,7 +20,11 @@ from skerry.ropes.layout import (
     CAPACITY,
     COMMON,
     COUNT,
+    END_MASS,
+    HEAD,
     HOOK_ROPE,
+    LOAD_EDGES,
+    MASS,
     MIN_LENGTH,
     NO_INDEX,
     NODES,
@@ -33,6 +38,10 @@ from skerry.ropes.layout import (
     TAIL,
     WINCH,
 )
+
+# Length of the edge at the head below which its lower node is removed, as a share of the nominal segment
+SHORTEST_ON_WINCH: Final = 0.5
+SHORTEST_OVER_HOOK: Final = 0.25
 
 
 @kernel
@@ -93,7 +102,17 @@ def change_length(row: Any, own: Any, more: float) -> None:
         rest[count - 2] = segment
         tension[count - 1] = tension[count - 2]
         count += 1
-    while count > 2 and rest[count - 2] < 0.5 * segment:
+    over_hook = row[HOOK_ROPE] >= 0.0 or row[OTHER_SIDE] >= 0.0
+    shortest = segment * (SHORTEST_OVER_HOOK if over_hook else SHORTEST_ON_WINCH)
+    while count > 2 and rest[count - 2] < shortest:
+        last, gone = 3 * (count - 3), 3 * (count - 2)
+        under, over = rest[count - 3], max(rest[count - 2], 0.0)
+        kept = own[MASS] * under + (own[MASS] * rest[count - 4] if count > 3 else 2.0 * own[END_MASS])
+        to_last, to_head = own[MASS] * over / (kept + own[MASS] * over), under / (under + over)
+        for i in range(3):
+            v[last + i] += to_last * (v[gone + i] - v[last + i])
+            if over_hook:
+                v[gone + 3 + i] += to_head * (v[gone + i] - v[gone + 3 + i])
         rest[count - 3] += rest[count - 2]
         tension[count - 3] = tension[count - 2]
         for i in range(3):
@@ -101,6 +120,7 @@ def change_length(row: Any, own: Any, more: float) -> None:
             v[3 * (count - 2) + i] = v[3 * (count - 1) + i]
         count -= 1
     row[COUNT] = count
+    row[LOAD_EDGES] = min(row[LOAD_EDGES], count - 1)
 
 
 @kernel
@@ -117,7 +137,7 @@ def follow_winch(userdata: int, row: Any, own: Any, step: float) -> None:
 
 @kernel
 def run_over_hook(constants: Any, state: int, rope: int) -> None:
-    """Run rope over a hook at the speed of the last step; `rope` is one of the two sides. `_balance` corrects it."""
+    """Run rope over a hook or pulley at the speed of the last step; `_balance` corrects it. `rope` is either side."""
     first = constants_of_rope(constants, rope)
     row = state_of_rope(state, first)
     second = constants_of_rope(constants, int(row[OTHER_SIDE]))
@@ -133,7 +153,7 @@ def run_over_hook(constants: Any, state: int, rope: int) -> None:
 
 @kernel
 def update_lengths(constants: Any, numbers: Any, userdata: int, state: int, ropes: int) -> None:
-    """Update the length of every rope on a winch or over a hook, once per step."""
+    """Update the length of every rope on a winch or over a hook or pulley, once per step."""
     for rope in range(ropes):
         own = constants_of_rope(constants, rope)
         row = state_of_rope(state, own)
@@ -142,5 +162,5 @@ def update_lengths(constants: Any, numbers: Any, userdata: int, state: int, rope
         if row[HOOK_ROPE] >= 0.0:
             if row[OTHER_SIDE] > rope:  # visit each pair once
                 run_over_hook(constants, state, rope)
-        elif own[WINCH] >= 0.0:
+        elif own[WINCH] >= 0.0 and row[HEAD + BODY] >= 0.0:
             follow_winch(userdata, row, own, constants[STEP])

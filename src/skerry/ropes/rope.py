@@ -14,7 +14,8 @@ from skerry.core.errors import SkerryError
 from skerry.parts.native_controller import index_in_userdata
 from skerry.ropes import layout as at
 from skerry.ropes.config import RopeConfig
-from skerry.ropes.system import lay
+from skerry.ropes.pulley import Pulley
+from skerry.ropes.system import lay, lay_over_pulley, tie
 
 Floats = NDArray[np.float64]
 Locate = Callable[[str | Vector3, Vector3], tuple[int, Floats, Floats]]
@@ -30,7 +31,7 @@ class RopeBinding:
 
     config: RopeConfig
     memory: Floats  # live view of its state
-    spare: Floats | None  # live view of the state of the part beyond a hook; None if no hook may catch it
+    spare: Floats | None  # live view of the state of the part beyond a hook or pulley; None if it has none
     segment: float  # nominal length of a segment, m
     full_length: Callable[[], float]  # returns the length of a rope that is to be laid, m
     locate: Locate  # finds an attachment
@@ -81,7 +82,7 @@ class Rope:
 
     @property
     def points(self) -> Floats:
-        """Positions of its nodes in the world, (n, 3), m; a rope on a hook includes both sides."""
+        """Positions of its nodes in the world, (n, 3), m; a rope over a hook or pulley includes both sides."""
         return self._node_values(lambda row: _nodes(row, 0, 3))
 
     @property
@@ -133,8 +134,34 @@ class Rope:
 
     @property
     def end(self) -> Floats:
-        """Position of its end, which may have a load, buoy or hook, (3,), m."""
+        """Position of its end, which may have a load, buoy or hook, (3,), m.
+
+        Raises:
+            SkerryError: the rope does not exist now.
+        """
+        if not self.exists:
+            taken = "a hook has caught it, and the part up to its load belongs to the rope of the hook now"
+            reason = taken if self.config.setup_on_start else "`attach` creates it"
+            raise SkerryError(f"the rope {self.name!r} does not exist now, so it has no end: {reason}")
         return self.points[-1].copy()
+
+    @property
+    def pulley(self) -> Pulley | None:
+        """Pulley that it runs over, with the limits, distances and tensions of both sides; None without one."""
+        if self.config.pulley is None or self._spare is None or not self.exists:
+            return None
+        return Pulley.of(self._spare, self._memory)
+
+    @property
+    def broken(self) -> tuple[Literal["start", "end"], ...]:
+        """Ends that have broken off because the tension there reached `maximum_force`."""
+        row, beyond = self._memory, self._spare
+        ends: list[Literal["start", "end"]] = []
+        if row[at.BROKEN] == 1.0 or (beyond is not None and beyond[at.BROKEN] == 2.0):
+            ends.append("start")
+        if row[at.BROKEN] == 2.0:
+            ends.append("end")
+        return tuple(ends)
 
     @property
     def loaded(self) -> bool:
@@ -184,23 +211,22 @@ class Rope:
         row = self._memory
         if self.loaded:
             raise SkerryError(f"the end of the rope {self.name!r} is tied already; release it first")
-        if row[at.HOOK_ROPE] >= 0 or (self.phase == "pulley"):
+        pulley = self.config.pulley
+        if (row[at.HOOK_ROPE] >= 0 and pulley is None) or self.phase == "pulley":
             raise SkerryError(f"the rope {self.name!r} runs over a hook; it cannot be tied now")
         for numbers in (point,) if isinstance(target, str) else (target, point):
             if np.shape(numbers) != (3,) or not np.isfinite(numbers).all():
                 raise SkerryError(f"the rope {self.name!r} needs a point of three finite numbers, not {numbers}")
         body, on_body, end_position = self._binding.locate(target, point)
-        head = row[at.HEAD : at.HEAD + at.END]
         start_body, start_point, start = self._binding.locate(self.config.start, self.config.start_point)
         if not self.exists or np.linalg.norm(end_position - self.end) > self._binding.segment:
             length = self.length if self.exists else self._binding.full_length()
             self._lay(start, end_position, length, max(round(length / self._binding.segment), 1))
-        if head[at.BODY] < 0:
-            head[:] = 0.0
-            head[at.BODY], head[at.POINT : at.POINT + 3] = start_body, start_point
-        tail = row[at.TAIL : at.TAIL + at.END]
-        tail[:] = 0.0
-        tail[at.BODY], tail[at.POINT : at.POINT + 3] = body, on_body
+        head, head_row = (at.HEAD, row) if pulley is None or self._spare is None else (at.TAIL, self._spare)
+        if head_row[head + at.BODY] < 0:
+            tie(head_row, head, start_body, start_point)
+        tie(row, at.TAIL, body, on_body)
+        row[at.BROKEN] = 0.0
 
     def release(self) -> None:
         """Untie its end.
@@ -214,31 +240,41 @@ class Rope:
         self._memory[at.TAIL + at.BODY] = at.NO_INDEX
 
     @property
-    def bodies(self) -> tuple[int | None, int | None]:
-        """Body numbers that its start and its end are tied to; None for a free end."""
-        row = self._memory if self._memory[at.HOOK_ROPE] < 0 or self._spare is None else self._spare
-        head = row[at.HEAD + at.BODY] if row is self._memory else row[at.TAIL + at.BODY]
-        tail = self._memory[at.TAIL + at.BODY]
-        return (None if head < 0 else int(head)), (None if tail < 0 else int(tail))
+    def bodies(self) -> list[int]:
+        """Body numbers that its start, its end and its pulley are tied to."""
+        ends = [row[end + at.BODY] for row in self._rows for end in (at.HEAD, at.TAIL)]
+        return [int(body) for body in ends if body >= 0]
 
     def lay_again(self) -> None:
         """Lay the rope again, at rest, between the current positions of its tied ends."""
         row = self._memory
-        ends = [self._binding.end_position(row[end : end + at.END]) for end in (at.HEAD, at.TAIL)]
+        start = row[at.HEAD :] if self.config.pulley is None or self._spare is None else self._spare[at.TAIL :]
+        ends = [self._binding.end_position(end[: at.END]) for end in (start, row[at.TAIL :])]
         self._lay(ends[0], ends[1], self.length, int(row[at.COUNT]) - 1)
-        _clear_end_motion(row)
+        for side in self._rows:
+            _clear_end_motion(side)
 
     def move(self, change: Callable[[Floats], Floats]) -> None:
         """Move all nodes by a function of positions, (n, 3), at rest, because the bodies at its ends were moved."""
-        for row in (self._memory,) if self._spare is None else (self._memory, self._spare):
+        for row in self._rows:
             nodes = _nodes(row, 0, 3)
             nodes[:] = change(nodes)
             _nodes(row, 3, 3)[:] = 0.0
             _clear_end_motion(row)
 
+    @property
+    def _rows(self) -> tuple[Floats, ...]:
+        """States of its sides that exist now."""
+        return (self._memory,) if self._memory[at.HOOK_ROPE] < 0 or self._spare is None else (self._memory, self._spare)
+
     def _lay(self, start: Floats, end: Floats, length: float, segments: int) -> None:
+        pulley = self.config.pulley
         try:
-            lay(self._memory, self._capacity, start, end, length, segments)
+            if pulley is not None and self._spare is not None:
+                at_pulley = self._binding.locate(pulley.at, pulley.point)[2]
+                lay_over_pulley(self._memory, self._spare, start, at_pulley, end, length, self._binding.segment)
+            else:
+                lay(self._memory, start, end, length, segments)
         except SkerryError as error:
             raise SkerryError(f"the rope {self.name!r}: {error}") from None
 

@@ -3,7 +3,8 @@
 A step of length h ends at the minimum of E(x) = ½ Σ (x − g)ᵀ M (x − g)/h² + Σ ½ k max(0, |x_i − x_p| − l)² + …. Here g
 is the position of each node without its neighbours, and l the rest length of the edge to its parent. The gradient of E
 is Newton's second law at the end of the step (Martin et al. 2011, Example-based elastic materials, §4; Baraff & Witkin
-1998). Slack edges have no force. Stretched edges are stable at any ratio of stiffness to mass, because E decreases in
+1998). Slack edges have no force. An edge with a largest tension T pulls with T when it is stretched further: its energy
+is then T (|x_i − x_p| − l − T/2k). Stretched edges are stable at any ratio of stiffness to mass, because E decreases in
 every iteration.
 
 Each node has at most one parent, which has a higher number: a rope is a chain, and ropes tied to one point are a tree.
@@ -27,6 +28,7 @@ from skerry.ropes.group import (
     FIXED,
     GOAL,
     GRADIENT,
+    LIMIT,
     MASS,
     OFF_DIAGONAL,
     PARENT,
@@ -52,6 +54,7 @@ def energy_of(memory: int, n: int, x: Any) -> float:
     goal, mass = floats_at(memory, GOAL, n, 0, 3, n), floats_at(memory, MASS, n, 0, 6, n)
     parent, touching = integers_at(memory, PARENT, n, 0, n), integers_at(memory, TOUCHING, n, 0, n)
     stiffness, rest = floats_at(memory, STIFF, n, 0, 1, n), floats_at(memory, REST, n, 0, 1, n)
+    limit = floats_at(memory, LIMIT, n, 0, 1, n)
     bending, planes = floats_at(memory, BEND, n, 0, 1, n), floats_at(memory, CONTACTS, n, 0, PLANES, n)
     total = 0.0
     for i in range(n):
@@ -62,8 +65,10 @@ def energy_of(memory: int, n: int, x: Any) -> float:
         if p >= 0:
             a, b, c = x[3 * p] - x[3 * i], x[3 * p + 1] - x[3 * i + 1], x[3 * p + 2] - x[3 * i + 2]
             stretch = np.sqrt(a * a + b * b + c * c) - rest[i]
-            if stretch > 0.0:
+            if stretch > 0.0 and stiffness[i] * stretch <= limit[i]:
                 total += 0.5 * stiffness[i] * stretch * stretch
+            elif stretch > 0.0:
+                total += limit[i] * (stretch - 0.5 * limit[i] / stiffness[i])
             if bending[i] > 0.0:
                 # the child of node i is node i − 1
                 a += x[3 * i - 3] - x[3 * i]
@@ -84,6 +89,7 @@ def _assemble(memory: int, n: int) -> None:
     goal, mass = floats_at(memory, GOAL, n, 0, 3, n), floats_at(memory, MASS, n, 0, 6, n)
     parent, touching = integers_at(memory, PARENT, n, 0, n), integers_at(memory, TOUCHING, n, 0, n)
     stiffness, rest = floats_at(memory, STIFF, n, 0, 1, n), floats_at(memory, REST, n, 0, 1, n)
+    limit = floats_at(memory, LIMIT, n, 0, 1, n)
     bending, planes = floats_at(memory, BEND, n, 0, 1, n), floats_at(memory, CONTACTS, n, 0, PLANES, n)
     x, R = floats_at(memory, X, n, 0, 3, n), floats_at(memory, GRADIENT, n, 0, 3, n)
     D, B = floats_at(memory, DIAGONAL, n, 0, 6, n), floats_at(memory, OFF_DIAGONAL, n, 0, 6, n)
@@ -139,7 +145,7 @@ def _assemble(memory: int, n: int) -> None:
         if stretch <= 0.0 or length < 1e-12:
             continue
         u, v, w = u / length, v / length, w / length
-        tension = stiffness[i] * stretch
+        tension = min(stiffness[i] * stretch, limit[i])
         R[3 * i] += tension * u
         R[3 * i + 1] += tension * v
         R[3 * i + 2] += tension * w
@@ -147,7 +153,7 @@ def _assemble(memory: int, n: int) -> None:
         R[3 * p + 1] -= tension * v
         R[3 * p + 2] -= tension * w
         across = tension / length
-        along = stiffness[i] - across
+        along = (stiffness[i] if tension < limit[i] else 0.0) - across
         xx, xy, xz = across + along * u * u, along * u * v, along * u * w
         yy, yz, zz = across + along * v * v, along * v * w, across + along * w * w
         for node in (i, p):

@@ -78,7 +78,8 @@ class RopePlan:
 class RopeSystem(WorldSystem):
     """All ropes of a world.
 
-    Each rope that a hook may catch has a spare rope, which represents the part beyond the hook.
+    Each rope that a hook may catch has a spare rope, which represents the part beyond the hook. A rope over a pulley
+    has one for the side of its start.
     """
 
     def __init__(self, plans: Mapping[str, RopePlan], terrain: Terrain | None, windy: bool) -> None:
@@ -88,13 +89,15 @@ class RopeSystem(WorldSystem):
         self._kept: list[object] = []
         hooks = any(plan.config.hook is not None for plan in plans.values())
         caught = [name for name, plan in plans.items() if plan.catchable] if hooks else []
+        divided = [name for name, plan in plans.items() if plan.config.pulley is not None or name in caught]
         self.names = list(plans)
-        self.spares = {name: len(plans) + number for number, name in enumerate(caught)}
+        self.spares = {name: len(plans) + number for number, name in enumerate(divided)}
+        self._caught = frozenset(caught)
         most_caught = max((plans[name].max_nodes for name in caught), default=0)
         self.capacities = [
             plan.max_nodes + (most_caught if plan.config.hook is not None else 0) for plan in plans.values()
         ]
-        self.capacities += [plans[name].max_nodes for name in caught]
+        self.capacities += [plans[name].max_nodes for name in divided]
         self.offsets = np.concatenate([[0], np.cumsum([at.NODES + at.PER_NODE * n for n in self.capacities])]).astype(
             int
         )
@@ -108,7 +111,7 @@ class RopeSystem(WorldSystem):
         return slice(int(self.offsets[number]), int(self.offsets[number + 1]))
 
     def spare_slice(self, name: str) -> slice | None:
-        """Return the slice of the spare rope's state, or None if no hook may catch the rope."""
+        """Return the slice of the spare rope's state, or None if the rope has none."""
         number = self.spares.get(name)
         return None if number is None else slice(int(self.offsets[number]), int(self.offsets[number + 1]))
 
@@ -124,16 +127,17 @@ class RopeSystem(WorldSystem):
             name = self.names[number]
             own = constants[at.COMMON + at.ROPE * slot : at.COMMON + at.ROPE * (slot + 1)]
             own[at.CAPACITY], own[at.STATE_OFFSET] = self.capacities[slot], self.offsets[slot]
-            try:
-                self._write_rope(own, model, name)
-                if slot >= len(self.names):  # a spare rope has no buoy or hook
-                    own[[at.END_MASS, at.END_RADIUS, at.END_VOLUME, at.END_DRAG]] = 0.0
-                row = state[self.offsets[slot] : self.offsets[slot + 1]]
-                row[[at.HOOK_ROPE, at.OTHER_SIDE, at.HEAD + at.BODY, at.TAIL + at.BODY]] = at.NO_INDEX
-                if slot < len(self.names) and self.plans[name].config.setup_on_start:
-                    self._lay(row, model, name, self.capacities[slot])
-            except SkerryError as error:
-                raise SkerryError(f"ropes.{name}: {error}") from None
+            self._write_rope(own, model, name)
+            if slot >= len(self.names):  # a spare rope has no buoy or hook
+                own[[at.END_MASS, at.END_RADIUS, at.END_VOLUME, at.END_DRAG]] = 0.0
+            row = state[self.offsets[slot] : self.offsets[slot + 1]]
+            row[[at.HOOK_ROPE, at.OTHER_SIDE, at.HEAD + at.BODY, at.TAIL + at.BODY]] = at.NO_INDEX
+        for name, plan in self.plans.items():
+            if plan.config.setup_on_start:
+                try:
+                    self._lay(state, model, name)
+                except SkerryError as error:
+                    raise SkerryError(f"ropes.{name}: {error}") from None
         return Law(constants, force=measure_inertia, update=step_ropes, initial_state=state, phase=MEASURE)
 
     def carry_over(self, state: Floats, former: RopeSystem, former_state: Floats, bodies: Mapping[int, int]) -> None:
@@ -164,6 +168,9 @@ class RopeSystem(WorldSystem):
             row[: at.NODES] = before[: at.NODES]
             for k in (at.HOOK_ROPE, at.OTHER_SIDE):
                 row[k] = numbers.get(int(before[k]), at.NO_INDEX)
+            # A part of a caught rope that no longer exists gets the material of the rope that carries it.
+            row[at.LOAD_ROPE] = numbers.get(int(before[at.LOAD_ROPE]), 0)
+            row[at.LOAD_EDGES] *= int(before[at.LOAD_ROPE]) in numbers
             for end in (at.HEAD, at.TAIL):
                 row[end + at.BODY] = bodies.get(int(before[end + at.BODY]), at.NO_INDEX)
             for start, width in ((0, 3), (3, 3), (6, 1), (7, 1)):
@@ -219,7 +226,7 @@ class RopeSystem(WorldSystem):
         # Force fields of the world have the owner NO_FIELD_OWNER. They must act on ropes without a robot too, so these
         # ropes have another negative owner.
         own[at.OWNER] = NO_FIELD_OWNER - 1 if plan.robot is None else list(model.laws).index(plan.robot)
-        own[at.CATCHABLE] = name in self.spares
+        own[at.CATCHABLE] = name in self._caught
         own[at.SPARE] = self.spares.get(name, 0)
         if (buoy := config.buoy) is not None:
             own[at.END_MASS], own[at.END_RADIUS] = buoy.mass, buoy.radius
@@ -229,32 +236,79 @@ class RopeSystem(WorldSystem):
             own[at.END_MASS], own[at.END_RADIUS] = hook.mass, hook.radius
             own[at.END_DRAG] = hook.drag_coefficient * pi * hook.radius**2
             own[at.HOOK], own[at.SHEAVE_MASS], own[at.SHEAVE_DRAG] = hook.reach, hook.pulley_mass, hook.pulley_drag
+        if (pulley := config.pulley) is not None:
+            own[at.SHEAVE_MASS], own[at.SHEAVE_DRAG] = pulley.mass, pulley.drag
+        own[at.MAX_FORCE] = config.maximum_force or np.inf
+        own[at.SLIPS], own[at.MAX_LENGTH] = config.overload == "slip", plan.max_length
 
     # -------------------------------------------------------------------------------------------- initial state
 
-    def _lay(self, row: Floats, model: Model, name: str, capacity: int) -> None:
+    def _lay(self, state: Floats, model: Model, name: str) -> None:
         """Write the initial state of a rope."""
         plan = self.plans[name]
         config = plan.config
+        row = state[self.state_slice(name)]
         body, point, start, pose = attachment_point(model, config.start, config.start_point, plan.robot)
-        row[at.HEAD + at.BODY] = body
-        row[at.HEAD + at.POINT : at.HEAD + at.POINT + 3] = point
-        if config.end is not None:
-            body, point, end, _ = attachment_point(model, config.end, config.end_point, plan.robot)
-            row[at.TAIL + at.BODY] = body
-            row[at.TAIL + at.POINT : at.TAIL + at.POINT + 3] = point
-        else:
+        if config.end is None:
             direction = rotate(pose.orientation, np.array(config.direction))
             end = start + plan.length * direction / np.linalg.norm(direction)
-        lay(row, capacity, start, end, plan.length, plan.segments)
+        else:
+            end_body, end_point, end, _ = attachment_point(model, config.end, config.end_point, plan.robot)
+            tie(row, at.TAIL, end_body, end_point)
+        if config.pulley is None:
+            tie(row, at.HEAD, body, point)
+            lay(row, start, end, plan.length, plan.segments)
+        else:
+            beyond = state[self.spare_slice(name)]
+            tie(beyond, at.TAIL, body, point)
+            body, point, pulley, _ = attachment_point(model, config.pulley.at, config.pulley.point, plan.robot)
+            tie(beyond, at.HEAD, body, point)
+            lay_over_pulley(row, beyond, start, pulley, end, plan.length, plan.segment_length)
+            row[at.HOOK_ROPE] = row[at.OTHER_SIDE] = self.spares[name]
+            beyond[at.OTHER_SIDE] = self.names.index(name)
 
 
-def lay(row: Floats, capacity: int, start: Floats, end: Floats, length: float, segments: int) -> None:
+def tie(row: Floats, end: int, body: int, point: Floats) -> None:
+    """Tie an end of a rope, HEAD or TAIL, to a point on a body."""
+    row[end : end + at.END] = 0.0
+    row[end + at.BODY], row[end + at.POINT : end + at.POINT + 3] = body, point
+
+
+def lay_over_pulley(
+    row: Floats, beyond: Floats, start: Floats, pulley: Floats, end: Floats, length: float, segment: float
+) -> None:
+    """Lay a rope at rest over a pulley, with the same slack on both sides.
+
+    Args:
+        row: state of the side of the end, changed in place.
+        beyond: state of the side of the start, changed in place.
+        start: position of the start in the world, (3,), m.
+        pulley: position of the pulley, (3,), m.
+        end: position of the end, (3,), m.
+        length: length at rest, m.
+        segment: nominal length of a segment, m.
+
+    Raises:
+        SkerryError: the rope is too short.
+    """
+    distances = float(np.linalg.norm(start - pulley)), float(np.linalg.norm(end - pulley))
+    slack = length - sum(distances)
+    if slack < -length / 6 - 0.01:
+        raise SkerryError(
+            f"its ends are {sum(distances):.3g} m apart over the pulley, but it is {length:.3g} m long; "
+            "use a longer rope or move its ends"
+        )
+    least = 0.1 * segment
+    one = min(max(distances[0] + 0.5 * slack, least), length - least)
+    for side, place, long in ((beyond, start, one), (row, end, length - one)):
+        lay(side, pulley, place, long, max(round(long / segment), 1))
+
+
+def lay(row: Floats, start: Floats, end: Floats, length: float, segments: int) -> None:
     """Lay a rope at rest from its head at `start` to its tail at `end`, straight or sagging.
 
     Args:
         row: state of the rope, changed in place.
-        capacity: largest number of nodes.
         start: position of the head in the world, (3,), m.
         end: position of the tail in the world, (3,), m.
         length: length at rest, m.
@@ -268,7 +322,7 @@ def lay(row: Floats, capacity: int, start: Floats, end: Floats, length: float, s
         raise SkerryError(
             f"its ends are {distance:.3g} m apart, but it is {length:.3g} m long; use a longer rope or move its ends"
         )
-    n = segments + 1
+    n, capacity = segments + 1, (row.size - at.NODES) // at.PER_NODE
     nodes = _arc(end, start, max(length, distance), n)
     row[at.COUNT] = n
     row[at.NODES : at.NODES + 3 * n] = nodes.ravel()
