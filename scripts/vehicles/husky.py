@@ -73,6 +73,7 @@ def joint(name: str, kind: str, parent: str, child: str, at: Numbers, axis: Numb
     )
 
 
+# Ranges of joints contain the limits of all versions of [R]; the limits of its first version are in vehicle.yaml.
 def limit(low_deg: float, high_deg: float, effort: float) -> str:
     return f'<limit lower="{radians(low_deg):.6g}" upper="{radians(high_deg):.6g}" effort="{effort:g}" velocity="2"/>'
 
@@ -175,7 +176,7 @@ def arm() -> list[str]:
                 name,
                 (0.02, 0.04 * side, 0),
                 (0, 0, side),
-                limit(-12.037, 25, 5) + mimic,
+                limit(-15, 100, 5) + mimic,
             ),
         ]
     return [
@@ -184,7 +185,7 @@ def arm() -> list[str]:
             inertial(0.5, rod_moments(0.5, 0.06, 0.12), (0, 0, 0.06)),
             shape("visual", rod(0.06, 0.12), (0, 0, 0.06), material="black"),
         ),
-        joint("armBase", "revolute", "base_link", "turret", (0.3, 0, 0.15), (0, 0, -1), limit(-200, 200, 20)),
+        joint("armBase", "revolute", "base_link", "turret", (0.3, 0, 0.15), (0, 0, -1), limit(-9000, 9000, 60)),
         link("lower_arm", *tube(0.6, (-0.56, 0, 0.6), 0.03)),
         joint("shoulder", "revolute", "turret", "lower_arm", (0, 0, 0.12), up, limit(-125, 40, 80)),
         link(
@@ -192,19 +193,19 @@ def arm() -> list[str]:
             *tube(0.6, (0.95, 0, 0.04), 0.025),
             shape("visual", rod(0.01, 0.09), (0.785, 0, 0.075), material="grey"),  # post of its camera
         ),
-        joint("elbow", "revolute", "lower_arm", "upper_arm", (-0.56, 0, 0.6), up, limit(-35, 150, 50)),
+        joint("elbow", "revolute", "lower_arm", "upper_arm", (-0.56, 0, 0.6), up, limit(-38.5, 150, 50)),
         link(
             "forearm",
             inertial(0.2, rod_moments(0.2, 0.03, 0.125), (0.0625, 0, 0), (0, pi / 2, 0)),
             shape("visual", rod(0.03, 0.125), (0.0625, 0, 0), (0, pi / 2, 0), "husky_yellow"),
         ),
-        joint("forearmRoll", "revolute", "upper_arm", "forearm", (0.95, 0, 0.04), roll, limit(-180, 180, 10)),
+        joint("forearmRoll", "revolute", "upper_arm", "forearm", (0.95, 0, 0.04), roll, limit(-9720, 9720, 10)),
         link(
             "wrist",
             inertial(0.2, box_moments(0.2, (0.12, 0.08, 0.06)), (0.06, 0, 0)),
             shape("visual", box((0.12, 0.08, 0.06)), (0.06, 0, 0), material="black"),
         ),
-        # pitch = (a + b)/2 and roll = (a − b)/2 of gears that turn from −111.1° to 55.6° [R]
+        # pitch = (a + b)/2 and roll = (a − b)/2 of gears that turn from −111.1° to 55.6°, later without end [R]
         joint("wristPitch", "revolute", "forearm", "wrist", (0.125, 0, 0), up, limit(-111.111, 55.556, 10)),
         link(
             "hand",
@@ -212,7 +213,7 @@ def arm() -> list[str]:
             shape("visual", box((0.13, 0.1, 0.04)), (-0.03, 0, 0), material="husky_yellow"),
             shape("collision", box((0.13, 0.1, 0.04)), (-0.03, 0, 0)),
         ),
-        joint("wristRoll", "revolute", "wrist", "hand", (0.215, 0, 0), roll, limit(-83.333, 83.333, 10)),
+        joint("wristRoll", "revolute", "wrist", "hand", (0.215, 0, 0), roll, limit(-6000, 6000, 10)),
         *fingers,
     ]
 

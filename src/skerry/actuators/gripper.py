@@ -52,6 +52,7 @@ class GripperActuator(MotorActuator):
 
     def _write(self, checked: dict[str, float]) -> None:
         if "power" in checked:
+            self._write_limits(checked)
             self._set_power(checked["power"])
         else:
             super()._write(checked)

@@ -14,6 +14,8 @@ from skerry.parts.law import Attach
 from skerry.parts.state_channel import StateChannel
 from skerry.physics.joint_drive import SETPOINT, JointDrive
 
+ROUNDING = 5e-4  # rad by which `maximum` may be above the limit of the joint, as both are often rounded to 3 digits
+
 
 class HingeActuator(Actuator):
     """Hinge, commanded by `angle=` (rad)."""
@@ -48,7 +50,7 @@ class Hinge(JointActuatorConfig):
 
     kind: Literal["hinge"] = "hinge"
     maximum: Positive | None = Field(
-        None, description="largest angle in both directions, rad; the limits of the joint also apply"
+        None, description="largest angle in both directions, rad; at most the limit of the joint, which also applies"
     )
     reverse: bool = Field(False, description="whether it turns in the negative direction of its joint")
 
@@ -61,6 +63,12 @@ class Hinge(JointActuatorConfig):
         joint = need_joint(at, "revolute", "continuous")
         lower, upper = joint.lower, joint.upper
         if self.maximum is not None:
+            limit = max(-lower, upper)
+            if self.maximum > limit + ROUNDING:
+                raise SkerryError(
+                    f"`maximum` is {self.maximum:g} rad, beyond the limit of joint {joint.name!r}, {limit:g} rad; "
+                    "lower `maximum`, or raise the limit in the URDF"
+                )
             lower, upper = max(lower, -self.maximum), min(upper, self.maximum)
         if lower > upper:
             raise SkerryError(

@@ -35,6 +35,7 @@ from skerry.actuators.drives.shaft import (
     submerged_fraction,
 )
 from skerry.core.config import Config, NonNegative, Positive
+from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
 from skerry.parts.actuator import Actuator, ActuatorConfig, CommandSlot
 from skerry.parts.law import (
@@ -198,9 +199,9 @@ class Propeller(ActuatorConfig):
     lag: NonNegative = Field(0.0, description="time constant of the shaft, s")
     rate: Positive | None = Field(None, description="largest change of the shaft speed, rpm per second")
     hover_default: bool = Field(
-        False, description="whether the start and reset value is the rpm that carries the weight of the vehicle"
+        False, description="whether the start and reset value is the rpm that carries the vehicle and what hangs on it"
     )
-    field: PropellerField | None = Field(None, description="wash and suction on other bodies; none by default")
+    field: PropellerField | None = Field(None, description="wash and inflow that push other bodies; none by default")
     efficiency: float = Field(1.0, gt=0, le=1, description="shaft power divided by electric power")
     num_propellers: int = Field(
         4, ge=1, description="number of propellers that share the weight; used with `hover_default`"
@@ -236,7 +237,14 @@ class Propeller(ActuatorConfig):
         reset = 0.0
         if self.hover_default:
             assert self.rpm_to_force is not None
-            reset = min(at.robot_mass * at.gravity / self.num_propellers / self.rpm_to_force, self.maximum_rpm)
+            mass = at.robot_mass + at.hanging_mass
+            reset = mass * at.gravity / self.num_propellers / self.rpm_to_force
+            if reset > self.maximum_rpm:
+                raise SkerryError(
+                    f"`hover_default` needs {reset:.0f} rpm to carry {mass:g} kg with {self.num_propellers} "
+                    f"propellers, but `maximum_rpm` is {self.maximum_rpm:g}; set a larger `maximum_rpm`, "
+                    "`rpm_to_force` or `num_propellers`, or `hover_default: false`"
+                )
         pose = at.offset @ self.offset()
         shaft = Law(
             self._constants(pose, at.step),
@@ -247,7 +255,8 @@ class Propeller(ActuatorConfig):
         if self.medium == "water":
             shaft.jet = Jet(pose.rotation[:, 0], float(shaft.constants[DIAMETER]), THRUST)
         if self.field is not None:
-            shaft.wash = (self.field.row(pose.position, pose.rotation[:, 0]), THRUST)
+            disc = float(shaft.constants[DIAMETER])
+            shaft.wash = (self.field.row(pose.position, pose.rotation[:, 0], disc, self.medium), THRUST)
         return PropellerActuator(self, shaft, reset)
 
     def _constants(self, pose: Pose, step: float) -> NDArray[np.float64]:

@@ -160,7 +160,7 @@ class Thruster(ActuatorConfig):
     torque_per_thrust: NonNegative = Field(0.0, description="torque per thrust, N m/N")
     reverse: bool = Field(False, description="whether it rotates against the right-hand rule about its thrust")
     diameter: Positive = Field(0.1, description="diameter of the disc, m; used at the surface and for its wash")
-    field: PropellerField | None = Field(None, description="wash and suction on other bodies; none by default")
+    field: PropellerField | None = Field(None, description="wash and inflow that push other bodies; none by default")
 
     @property
     def joint_is_visual(self) -> bool:
@@ -177,7 +177,7 @@ class Thruster(ActuatorConfig):
         shaft = Law(self._constants(pose, at.step, curve), force=push, update=spin_up, initial_state=np.zeros(COUNT))
         shaft.jet = Jet(pose.rotation[:, 0], self.diameter, THRUST)
         if self.field is not None:
-            shaft.wash = (self.field.row(pose.position, pose.rotation[:, 0]), THRUST)
+            shaft.wash = (self.field.row(pose.position, pose.rotation[:, 0], self.diameter, "water"), THRUST)
         return ThrusterActuator(self, shaft, curve)
 
     def _constants(self, pose: Pose, step: float, curve: ThrustCurve) -> NDArray[np.float64]:

@@ -24,6 +24,7 @@ from skerry.parts.law import (
     JOINT_INERTIA,
     JOINT_POSITION,
     LAYOUT,
+    USERDATA_OFFSET,
     Attach,
     constants_of,
     law,
@@ -33,20 +34,27 @@ from skerry.parts.state_channel import StateChannel
 from skerry.physics.joint_drive import IMPLICIT_STEP, INERTIA, JointDrive
 from skerry.physics.mujoco import LAYOUT_SIZE, MASS, QFRC_PASSIVE, QPOS, QVEL
 
-SETPOINT, HELD, TORQUE, COUNT = range(4)  # state: command, angle at which friction holds (rad), motor torque (N m)
-STALL, NO_LOAD, FRICTION, BRAKE, DEADBAND, BY_TORQUE, STEP = range(INERTIA + 1, INERTIA + 8)  # constants after INERTIA
+# State: command, angle at which friction holds (rad), motor torque (N m), 1 while the brake is on
+SETPOINT, HELD, TORQUE, BRAKED, COUNT = range(5)
+# Constants after INERTIA; the indices in userdata of the commands of the motors in `brake_with` follow after OTHERS
+STALL, NO_LOAD, FRICTION, BRAKE, DEADBAND, BY_TORQUE, STEP, OTHERS = range(INERTIA + 1, INERTIA + 9)
 
 
 @law
 def slip_brake(model: int, data: int, table: int) -> None:
-    """Move the angle at which friction holds the wheel, so that it lags by no more than the friction force allows."""
+    """Switch the brake, and move the angle at which friction holds, so that it lags no more than the force allows."""
     header = words(table, HEADER)
     layout = words(header[LAYOUT], LAYOUT_SIZE)
     c = constants_of(table)
     state = state_of(data, table, COUNT)
     q = floats(load_word(data + layout[QPOS]) + 8 * header[JOINT_POSITION], 1)[0]
     rate = floats(load_word(data + layout[QVEL]) + 8 * header[JOINT_AXIS], 1)[0]
-    most = c[FRICTION] + (c[BRAKE] if abs(state[SETPOINT]) <= c[DEADBAND] else 0.0)
+    braked = abs(state[SETPOINT]) <= c[DEADBAND]
+    userdata = load_word(data + header[USERDATA_OFFSET])
+    for k in range(int(c[OTHERS])):
+        braked = braked and abs(floats(userdata + 8 * int(c[OTHERS + 1 + k]), 1)[0]) <= c[DEADBAND]
+    state[BRAKED] = 1.0 if braked and c[BRAKE] > 0.0 else 0.0
+    most = c[FRICTION] + c[BRAKE] * state[BRAKED]
     slack = most * c[STEP] * c[STEP] / c[INERTIA] + 3.0 * c[STEP] * abs(rate)
     state[HELD] = min(max(state[HELD], q - slack), q + slack)
 
@@ -73,7 +81,7 @@ def turn_wheel(model: int, data: int, table: int) -> None:
     diagonal[0] += h * slope
     state[TORQUE] = torque
     force[0] += torque
-    most = c[FRICTION] + (c[BRAKE] if abs(state[SETPOINT]) <= c[DEADBAND] else 0.0)
+    most = c[FRICTION] + c[BRAKE] * state[BRAKED]
     if most > 0.0:
         stiffness, damping = c[INERTIA] / (c[STEP] * c[STEP]), 2.0 * c[INERTIA] / c[STEP]
         pull = stiffness * (state[HELD] - q - h * rate) - damping * rate
@@ -130,6 +138,9 @@ class WheelMotor(ActuatorConfig):
     friction: NonNegative = Field(0.0, description="friction torque of bearings and gear, N m")
     brake: NonNegative = Field(0.0, description="brake torque while the command is within the `deadband`, N m")
     deadband: NonNegative = Field(0.05, le=1, description="fraction of the full command below which the brake holds")
+    brake_with: tuple[str, ...] = Field(
+        (), description="other wheel motors: the brake holds only while their commands are within the deadband too"
+    )
     rotor_inertia: NonNegative = Field(0.0, description="inertia of motor and gear, reflected to the wheel, kg m²")
     command: Literal["power", "torque"] = Field(
         "power", description="keyword of its command: power (−1 to 1) or torque (N m)"
@@ -149,14 +160,17 @@ class WheelMotor(ActuatorConfig):
         by_torque = 1.0 if self.command == "torque" else 0.0
         no_load = self.no_load_rpm * pi / 30
         own = [0.0, self.stall_torque, no_load, self.friction, self.brake, self.deadband, by_torque, at.step]
+        others = len(self.brake_with)
         drive = JointDrive(
-            np.array(own),
+            np.array([*own, others, *np.zeros(others)]),
             force=turn_wheel,
             update=slip_brake,
             initial_state=np.zeros(COUNT),
             joint=joint.name,
             armature=self.rotor_inertia,
             inertia_index=INERTIA,
+            state_names={"setpoint": SETPOINT, "braked": BRAKED},
+            reads={OTHERS + 1 + k: (f"actuators.{name}", "setpoint") for k, name in enumerate(self.brake_with)},
         )
         drive.position = np.zeros(1)
         return WheelMotorActuator(self, drive)

@@ -13,7 +13,6 @@ from pydantic import Field
 
 from skerry.actuators.drives.joints import need_joint
 from skerry.actuators.drives.motors import COUNT, MORE, MotorActuator, MotorConfig, run_motor
-from skerry.core.errors import SkerryError
 from skerry.core.kernels import floats, kernel, load_word, words
 from skerry.parts.law import (
     HEADER,
@@ -92,12 +91,6 @@ class WristPair(MotorConfig):
     side: Literal["left", "right"] = Field(
         "left", description="the left motor rolls the hand in the positive direction, the right in the negative"
     )
-    minimum_angle: float | None = Field(
-        None, description="lower limit of its gear, rad; by default that of the pitch joint"
-    )
-    maximum_angle: float | None = Field(
-        None, description="upper limit of its gear, rad; by default that of the pitch joint"
-    )
 
     @classmethod
     def example(cls, **settings: Any) -> Self:
@@ -108,10 +101,6 @@ class WristPair(MotorConfig):
         roll = need_joint(below, "revolute", "continuous")
         above = attach(roll.parent)
         pitch = need_joint(above, "revolute", "continuous")
-        lower = pitch.lower if self.minimum_angle is None else self.minimum_angle
-        upper = pitch.upper if self.maximum_angle is None else self.maximum_angle
-        if lower >= upper:
-            raise SkerryError(f"`minimum_angle` {lower} rad must be below `maximum_angle` {upper} rad")
         # The left law acts on the pitch joint, the right law on the roll joint, each with the armature of both rotors:
         # ½ J (ȧ² + ḃ²) = J (pitch rate² + roll rate²).
         left = self.side == "left"
@@ -119,7 +108,9 @@ class WristPair(MotorConfig):
         more = np.zeros(6)
         more[-2:] = (1.0, 1.0) if left else (-1.0, 1.0)
         force = min(pitch.effort, roll.effort)
-        drive = self.motor(first, below.step, (lower, upper), force, 2 * self.geared_inertia(), more)
+        limits = (pitch.lower, pitch.upper)
+        reach = (pitch.lower + roll.lower, pitch.upper + roll.upper)
+        drive = self.motor(first, below.step, limits, force, 2 * self.geared_inertia(), more, reach)
         drive.force, drive.update, drive.second_joint = drive_gear, turn_gear, (second.name, OTHER_POSITION)
         drive.joint_start = 0.0
         return WristMotorActuator(self, link, drive)

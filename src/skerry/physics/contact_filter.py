@@ -31,8 +31,13 @@ from skerry.terrain import ContactHeightfield
 MAX_BLOCKS: Final = 128  # along each side of the ground
 SLACK: Final = 1e-4  # m, allowance for rounding errors
 # Offsets in the ground table: geom number of the ground, x and y of its south-west corner, blocks per metre along x and
-# y, number of blocks along x and y, highest z of all. Then follows the highest z of each block, rows northwards.
-GEOM, WEST, SOUTH, PER_X, PER_Y, COLUMNS, ROWS, HIGHEST, SETTINGS = range(9)
+# y, number of blocks along x and y, highest z of all, lowest z of all, cells per metre along x and y, number of nodes
+# along x and y, address of the heights of the nodes (float32, above the lowest). Then follows the highest z of each
+# block, rows northwards.
+(
+    GEOM, WEST, SOUTH, PER_X, PER_Y, COLUMNS, ROWS, HIGHEST, LOWEST, CELLS_X, CELLS_Y, COLUMNS_OF_NODES, ROWS_OF_NODES,
+    HEIGHTS, SETTINGS,
+) = range(15)  # fmt: skip
 POSITIONS: Final = int(DATA_OFFSETS[GEOM_XPOS])
 ROTATIONS: Final = int(DATA_OFFSETS[GEOM_XMAT])
 
@@ -102,7 +107,7 @@ def reject_pair(model: Any, data: Any, first: int, second: int) -> int:
 
 
 def ground_table(geom: int, contact: ContactHeightfield) -> NDArray[np.float64]:
-    """Return the ground table of the filter; `geom` is the geom number of the ground."""
+    """Return the ground table; `geom` is the geom number of the ground. The table refers to `contact.heights`."""
     nodes = np.array(contact.heights.shape) - 1
     side = np.maximum(1, -(-nodes // MAX_BLOCKS))  # cells along a block
     rows, columns = (-(-count // cells) for count, cells in zip(nodes, side, strict=True))
@@ -117,7 +122,8 @@ def ground_table(geom: int, contact: ContactHeightfield) -> NDArray[np.float64]:
     highest += contact.lowest + slack
     cell = 2.0 * np.array(contact.half_size) / nodes[::-1]  # along x and y
     corner = np.array(contact.center) - contact.half_size
-    settings = [geom, *corner, *(1.0 / (cell * side[::-1])), columns, rows, highest.max()]
+    settings = [geom, *corner, *(1.0 / (cell * side[::-1])), columns, rows, highest.max(), contact.lowest]
+    settings += [*(1.0 / cell), *contact.heights.shape[::-1], float(contact.heights.ctypes.data)]
     return np.concatenate([settings, highest.ravel()])
 
 

@@ -21,6 +21,7 @@ from skerry.parts.native_controller import NativeController
 from skerry.physics import program as native
 from skerry.physics.contact_filter import install_filter
 from skerry.physics.contacts import BodyContact, ContactProbe
+from skerry.physics.ground_contact import install_ground_contacts
 from skerry.physics.model import Model
 from skerry.physics.mujoco import DATA_OFFSETS, BatchConfig, library, mujoco
 from skerry.physics.sample_log import MAX_SAMPLES, SampleLog
@@ -49,6 +50,7 @@ class Engine:
     def __init__(self, models: Sequence[Model], threads: int = 1) -> None:
         native.install_callback()
         install_filter()
+        install_ground_contacts()
         self.models = list(models)
         first = models[0].compiled
         self.model = models[0]

@@ -66,6 +66,7 @@ class JointDrive(Law):
     """Law of a joint drive."""
 
     position: NDArray[np.float64]  # (1,), position of the joint; a live view once the world is built
+    range: tuple[float, float]  # range of the joint, rad or m, of a motor whose limits can be moved
     second_position: NDArray[np.float64]  # (1,), position of the second joint of a drive with two joints
 
     def go_to(self, position: float) -> None:

@@ -57,7 +57,7 @@ class _ProgramWriter:
     """Collector of the forces and updates of a program."""
 
     def __init__(self, model: Model, fields: int) -> None:
-        self._updates = model.program.updates
+        self._updates, self._records = model.program.updates, model.program.records
         self._forces: list[tuple[int, int, Floats]] = []  # phase, address of the function, table
         self._table = partial(
             table_of,
@@ -73,6 +73,8 @@ class _ProgramWriter:
             self._forces.append((law.phase, law.force.address, table))
         if law.update is not None:
             self._updates.append((law.update.address, table))
+        if law.record is not None:
+            self._records.append((law.record.address, table))
 
     def forces(self) -> list[tuple[int, Floats]]:
         """Return the functions and tables of all forces, sorted by phase."""
@@ -98,6 +100,7 @@ def bind_laws(
     layout = _lay_out(model, built, _world_fields(fields))
     for owner, tree in built.items():
         _connect_slipstreams(model, owner, tree)
+        _connect_states(model, owner, tree)
     field_memory, volumes = field_table(layout.field_rows)
     model.field_memory, model.field_rows = field_memory, [row for row, _ in layout.field_rows]
     writer = _ProgramWriter(model, field_memory.ctypes.data if layout.field_rows else 0)
@@ -135,6 +138,7 @@ def _lay_out(model: Model, built: dict[str, TreeLaws], field_rows: list[tuple[Fl
     """Assign userdata to the blocks and states of all laws, and group the laws by link and by joint."""
     layout = _LawLayout(field_rows=field_rows)
     for number, (owner, tree) in enumerate(built.items()):
+        _share_fields([law for _, law in tree.values()])
         for name, (link, law) in tree.items():
             body = model.links[owner][link].body
             if law.joint is None and body not in model.blocks:
@@ -182,11 +186,23 @@ def _connect_slipstreams(model: Model, owner: str, tree: TreeLaws) -> None:
         law.constants[law.jet_index : law.jet_index + laws.JET_SIZE] = [block, thrust, *propeller.jet.axis, area]
 
 
+def _connect_states(model: Model, owner: str, tree: TreeLaws) -> None:
+    """Write the indices of numbers in the state of other laws into the constants of the laws that read them."""
+    for name, (_, law) in tree.items():
+        for constant, (source, number) in law.reads.items():
+            other = tree[source][1] if source in tree else None
+            if other is None or number not in other.state_names:
+                known = [n.removeprefix("actuators.") for n, (_, made) in tree.items() if number in made.state_names]
+                part = source.removeprefix("actuators.")
+                hint = did_you_mean(part, known) if known else "the vehicle has none"
+                raise SkerryError(f"{owner}.{name}: actuator {part!r} with the state {number!r} was not found; {hint}")
+            law.constants[constant] = model.law_slots[owner, source][0] + other.state_names[number]
+
+
 def _add_link_laws(model: Model, layout: _LawLayout, writer: _ProgramWriter) -> None:
     """Add the laws of each link, with the laws before and after them that gather motions and apply the sum."""
     compiled, options = model.compiled, model.options
     for body, acting in layout.on_links.items():
-        _share_points([law for law, _ in acting])
         axes, rows = _axes_above(compiled, body)
         root = int(compiled.body_rootid[body])
         constants = link_constants(root, axes, rows, _implicit_step(model), options.gravity)
@@ -194,12 +210,11 @@ def _add_link_laws(model: Model, layout: _LawLayout, writer: _ProgramWriter) -> 
             writer.add(law, law.constants, owner=layout.owners[body], block=model.blocks[body], state=state, body=body)
 
 
-def _share_points(acting: list[Law]) -> None:
-    """Write the total number of force points of a body into the constants of its force point laws."""
-    points = sum(law.points_index[0] for law in acting if law.points_index is not None)
-    for law in acting:
-        if law.points_index is not None:
-            law.constants[law.points_index[1]] = points
+def _share_fields(tree: list[Law]) -> None:
+    """Write the number of force points of a robot or object, over which it shares a field, into its laws."""
+    sets = [(law, law.point_set) for law in tree if law.point_set is not None]
+    for law, points in sets:
+        law.constants[points.fields_index] = sum(len(other.points) for _, other in sets)
 
 
 def _add_joint_laws(model: Model, layout: _LawLayout, writer: _ProgramWriter) -> None:

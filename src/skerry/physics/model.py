@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,7 @@ from skerry.parts.law import Attachment, Law
 from skerry.physics.contact_filter import ground_table
 from skerry.physics.law_binding import TreeLaws, bind_laws
 from skerry.physics.mujoco import mujoco
+from skerry.physics.point_sets import center_of_points, share_weight
 from skerry.physics.program import NUMERIC_NAME, Program
 from skerry.physics.tree import Body, add_tree, carriers, combined_inertia, joint_above
 from skerry.terrain import ContactHeightfield, Terrain
@@ -72,11 +73,12 @@ class Model:
 
     def start_pose(self, body: int) -> Pose:
         """Return the initial pose of a body in the world frame."""
-        x, y, z, w = (float(self._start.xquat[body][i]) for i in (1, 2, 3, 0))
-        return Pose(self._start.xpos[body].copy(), np.array([x, y, z, w]))
+        x, y, z, w = (float(self.start_data.xquat[body][i]) for i in (1, 2, 3, 0))
+        return Pose(self.start_data.xpos[body].copy(), np.array([x, y, z, w]))
 
     @cached_property
-    def _start(self) -> Any:
+    def start_data(self) -> Any:
+        """MuJoCo's mjData with the poses of all bodies at the start."""
         data = mujoco.MjData(self.compiled)
         for index, start in self.joint_starts.items():
             data.qpos[index] = start
@@ -193,7 +195,10 @@ def assemble(
     if compiled.body_geomnum.max(initial=0) <= MAX_FILTERED_SHAPES:
         compiled.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_MIDPHASE)
     if terrain is not None and isinstance(terrain.contact, ContactHeightfield):
-        model.program.ground = ground_table(compiled.geom("terrain").id, terrain.contact)
+        contact = terrain.contact
+        contact = replace(contact, heights=np.ascontiguousarray(contact.heights))
+        model.program.ground = ground_table(compiled.geom("terrain").id, contact)
+        model.program.heights = contact.heights
     bind_laws(model, built, fields or {}, systems)
     if followed is not None:
         index = compiled.nuserdata - 1
@@ -225,8 +230,10 @@ def _build_laws(body: Body, mounts: dict[str, tuple[str, Pose]], water: Water, o
             mass,
             moved.get(carrier, center),
             inertia,
+            body.robot.links[link],
             joint_above(body.robot, link),
             robot_mass,
+            body.hanging_mass,
             neutral,
             water.density,
             water.has_acceleration,
@@ -250,10 +257,16 @@ def _build_laws(body: Body, mounts: dict[str, tuple[str, Pose]], water: Water, o
     for name, (_, law) in built.items():
         if law.joint is not None and driven.setdefault(law.joint, name) != name:
             raise SkerryError(f"{body.name}.{name}: joint {law.joint!r} is already driven by {driven[law.joint]}")
-    for link, law in built.values():
-        if law.center_of_mass is not None:
-            moved[mounts[link][0]] = np.array(law.center_of_mass)
-    return build_all() if moved else built  # the other laws need the moved centre of mass
+    for carrier in dict.fromkeys(carrier for carrier, _ in mounts.values()):
+        sets = [law.point_set for link, law in built.values() if mounts[link][0] == carrier and law.point_set]
+        if (center := center_of_points(sets)) is not None:
+            moved[carrier] = center
+    if moved:
+        built = build_all()  # the other laws need the moved centre of mass
+    for carrier in dict.fromkeys(carrier for carrier, _ in mounts.values()):
+        acting = [law for link, law in built.values() if mounts[link][0] == carrier]
+        share_weight(acting, combined_inertia(body, carrier, mounts)[0], f"{body.name}: link {carrier!r}")
+    return built
 
 
 def _set_options(spec: Any, options: Options) -> None:
@@ -297,3 +310,21 @@ def _joint_numbers(compiled: Any, body: Body) -> dict[str, int]:
 
 def _one_line(error: Exception) -> str:
     return " ".join(str(error).split()).removeprefix("Error: ")
+
+
+def solid_boxes(model: Model, name: str) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Return centre and half size of the boxes around the solid shapes of a robot or object at the start, m.
+
+    The sides of the boxes are parallel to the axes of the world.
+    """
+    compiled, found = model.compiled, []
+    bodies = {link.body for link in model.links[name].values()}
+    for geom in range(compiled.ngeom):
+        body = int(compiled.geom_bodyid[geom])
+        if body not in bodies or not (compiled.geom_contype[geom] or compiled.geom_conaffinity[geom]):
+            continue
+        w, x, y, z = compiled.geom_quat[geom]
+        pose = model.start_pose(body) @ Pose(compiled.geom_pos[geom], np.array([x, y, z, w]))
+        box = compiled.geom_aabb[geom]
+        found.append((pose.transform(box[:3]), np.abs(pose.rotation) @ box[3:]))
+    return found

@@ -119,7 +119,17 @@ def _pointer(array: NDArray[Any]) -> bytes:
     return int(array.ctypes.data).to_bytes(8, "little")
 
 
-MODEL_ARRAYS = ("numeric_data", "geom_contype", "geom_conaffinity", "geom_rbound", "geom_aabb", "M_rowadr", "M_rownnz")
+MODEL_ARRAYS = (
+    "numeric_data",
+    "geom_contype",
+    "geom_conaffinity",
+    "geom_rbound",
+    "geom_aabb",
+    "M_rowadr",
+    "M_rownnz",
+    "geom_bodyid",
+    "geom_friction",
+)
 
 
 def _discover(numbers: int, extra: str) -> tuple[list[int], list[int], int, int]:
@@ -144,10 +154,54 @@ def _layout() -> tuple[list[int], list[int], int, int]:
 
 DATA_OFFSETS: NDArray[np.int64] = np.array(_layout()[0], np.int64)
 """Offsets in mjData of the pointers to DATA_ARRAYS, in that order."""
-NUMERIC_OFFSET, CONTACT_TYPES, CONTACT_AFFINITIES, GEOM_RADII, GEOM_BOXES, MASS_ROWS, MASS_ROW_SIZES = _layout()[1]
+NUMERIC_OFFSET, CONTACT_TYPES, CONTACT_AFFINITIES, GEOM_RADII, GEOM_BOXES = _layout()[1][:5]
+MASS_ROWS, MASS_ROW_SIZES, GEOM_BODIES, GEOM_FRICTION = _layout()[1][5:]
 """Offsets in mjModel of the pointers to MODEL_ARRAYS, in that order."""
 TIME_OFFSET, NUMERIC_COUNT_OFFSET = _layout()[2:]
 USERDATA_OFFSET = int(DATA_OFFSETS[0])
+
+
+def _discover_contacts(balls: int) -> tuple[set[int], tuple[int, ...]]:
+    """Return the possible offsets in mjData of the number of contacts, and the other offsets of contacts.
+
+    The others are those in mjData of the pointers to the contacts and to the forces of constraints, then the size of a
+    contact, then those in a contact of position, frame, geom numbers and the first row of its forces.
+    """
+    shapes = '<freejoint/><geom size=".1"/><geom size=".1" pos="0 .5 0"/>'
+    bodies = "".join(f'<body pos="{k} 0 .09">{shapes}</body>' for k in range(balls))
+    model = mujoco.MjModel.from_xml_string(
+        f'<mujoco><worldbody><geom type="plane" size="0 0 1"/>{bodies}</worldbody></mujoco>'
+    )
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    found = data.contact
+    start, count = found.dist.ctypes.data, len(found.dist)
+    offsets = (
+        _search(data._address, start.to_bytes(8, "little"), 1 << 20),
+        _search(data._address, _pointer(data.efc_force), 1 << 20),
+        found.dist.strides[0],
+        *(array.ctypes.data - start for array in (found.pos, found.frame, found.geom, found.efc_address)),
+    )
+    touching = np.frombuffer(ctypes.string_at(data._address, offsets[0]), np.int32)  # the number precedes the pointers
+    data.qpos[2::7] += 1.0
+    mujoco.mj_forward(model, data)
+    apart = np.frombuffer(ctypes.string_at(data._address, offsets[0]), np.int32)
+    return {4 * int(i) for i in np.flatnonzero((touching == count) & (apart == 0))}, offsets
+
+
+@cache
+def _contact_layout() -> tuple[int, ...]:
+    (counts, first), (others, second) = _discover_contacts(3), _discover_contacts(5)
+    counts &= others
+    if len(counts) != 1 or first != second:
+        raise SkerryError(_UNKNOWN)
+    return counts.pop(), *first
+
+
+CONTACT_COUNT, CONTACTS, CONTACT_FORCES, CONTACT_SIZE = _contact_layout()[:4]
+"""Offsets in mjData of the number of contacts and of the pointers to contacts and to forces; size of a contact."""
+CONTACT_POSITION, CONTACT_FRAME, CONTACT_GEOMS, CONTACT_ADDRESS = _contact_layout()[4:]
+"""Offsets in a contact of its position, frame, geom numbers, and number of the first row of its forces."""
 
 # ------------------------------------------------------------------------------------------------ the C API of batches
 

@@ -2,7 +2,7 @@
 
 The address of the program is in a `numeric` field of mjModel behind a magic number, so that copies of the model carry
 it. All mutable state is in mjData.userdata. Layout of a program: number of forces, number of updates, address of the
-contact filter's ground table or 0, then (function, table) of each force and each update.
+contact filter's ground table or 0, number of records, then (function, table) of each force, update and record.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from skerry.physics.mujoco import (
 MAGIC: Final = 7.25e9
 NUMERIC_NAME: Final = "skerry_program"
 NO_PROGRAM: Final = -1
-ENTRIES: Final = 24  # offset in a program of its first (function, table), bytes
+ENTRIES: Final = 32  # offset in a program of its first (function, table), bytes
 # Velocity at which a world counts as diverged, m/s or rad/s; MuJoCo's own limit of 1e10 is too late.
 TOO_FAST: Final = 1e6
 # Position at which a world counts as diverged, m.
@@ -207,6 +207,7 @@ def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
     failed[0] = -1
     first_update = load_word(program)
     last_update = first_update + load_word(program + 8)
+    last_record = last_update + load_word(program + 24)
     steps = request[STEPS]
     sample_steps = words(request[SAMPLE_STEPS], request[SAMPLES])
     motion = BODY_ROW * request[BODIES]
@@ -226,6 +227,9 @@ def run_steps(model: Any, data: Any, world: int, argument: Any) -> None:
             entry = program + ENTRIES + 16 * k
             call3(load_word(entry), m, d, load_word(entry + 8))
         _mj_step(m, d)
+        for k in range(last_update, last_record):
+            entry = program + ENTRIES + 16 * k
+            call3(load_word(entry), m, d, load_word(entry + 8))
         if pending != 0:
             _write_bodies(request, d, pending)
             pending = 0
@@ -268,16 +272,18 @@ class Program:
 
     forces: list[tuple[int, NDArray[np.float64]]] = field(default_factory=list)
     updates: list[tuple[int, NDArray[np.float64]]] = field(default_factory=list)
+    records: list[tuple[int, NDArray[np.float64]]] = field(default_factory=list)
     keep: list[object] = field(default_factory=list)
     ground: NDArray[np.float64] | None = None  # the table of the contact filter
-    _memory: NDArray[np.int64] = field(default_factory=lambda: np.zeros(3, np.int64))
+    heights: NDArray[np.float32] | None = None  # heights that the table refers to
+    _memory: NDArray[np.int64] = field(default_factory=lambda: np.zeros(4, np.int64))
     _address: int = 0
 
     def bind(self, model: Any) -> None:
         """Write the address of the program into a compiled model."""
-        entries = [(function, table.ctypes.data) for function, table in (*self.forces, *self.updates)]
+        entries = [(function, table.ctypes.data) for function, table in (*self.forces, *self.updates, *self.records)]
         ground = 0 if self.ground is None else self.ground.ctypes.data
-        head = (len(self.forces), len(self.updates), ground)
+        head = (len(self.forces), len(self.updates), ground, len(self.records))
         self._memory = np.array([*head, *(address for entry in entries for address in entry)], np.int64)
         self._address = self._memory.ctypes.data
         model.numeric_data[:2] = MAGIC, float(self._address)

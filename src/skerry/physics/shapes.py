@@ -113,3 +113,41 @@ class SlenderHull(Config):
         axial = 0.5 * density * self.axial_drag_coefficient * np.pi * (0.5 * self.diameter) ** 2
         across, turning = line * self.length, line * self.length**4 / 32
         return np.array([axial, across, across, 0.0, turning, turning])
+
+
+# Slenderness and drag of a cylinder across the flow, relative to an endless one (DNV-RP-C205, table 6-2).
+SLENDERNESS = (2.0, 5.0, 10.0, 20.0, 40.0, 50.0, 100.0)
+REDUCTION = (0.58, 0.62, 0.68, 0.74, 0.82, 0.87, 0.98)
+
+
+class BluffBody(Config):
+    """Body with separated flow in all directions: a ball, a box, or an upright cylinder (axis along z)."""
+
+    METHOD: ClassVar[str] = (
+        "drag of a bluff body by published coefficients: within about 20 % for balls at Reynolds numbers from 1e3 to "
+        "2e5, 30 % for boxes and cylinders, 50 % for other shapes; drag of rotation by strips, within a factor of 2"
+    )
+
+    shape: Literal["ball", "box", "cylinder"] = Field(description="shape; any other body is best taken as a box")
+    size: tuple[Positive, Positive, Positive] = Field(description="lengths along x, y and z, m")
+
+    def quadratic_damping(self, density: float) -> Floats:
+        """Return the quadratic damping, (6,): ½ ρ C A along each axis, and ½ ρ C w l⁴/32 of strips about it.
+
+        C is 0.47 for a ball, 1.05 for a box, 0.9 for the end of a cylinder, and 1.1 times a factor for its slenderness
+        across it (Hoerner 1965, ch. 3; DNV-RP-C205, table 6-2). A ball has no drag of rotation, nor has a cylinder
+        about its axis.
+        """
+        x, y, z = self.size
+        half = 0.5 * density
+        if self.shape == "ball":
+            areas = 0.25 * np.pi * np.array([y * z, x * z, x * y])
+            return np.concatenate([half * 0.47 * areas, np.zeros(3)])
+        if self.shape == "box":
+            sides = np.array([y * z, x * z, x * y])
+            strips = np.array([x * (y**4 + z**4), y * (x**4 + z**4), z * (x**4 + y**4)]) / 32
+            return np.concatenate([half * 1.05 * sides, half * 1.05 * strips])
+        across = 1.1 * float(np.interp(z / (0.5 * (x + y)), SLENDERNESS, REDUCTION))
+        along = half * np.array([across * y * z, across * x * z, 0.9 * 0.25 * np.pi * x * y])
+        turning = half * (across * np.array([y, x]) * z**4 + 0.9 * np.array([x * y**4, y * x**4])) / 32
+        return np.concatenate([along, turning, [0.0]])

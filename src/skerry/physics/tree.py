@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skerry.core.errors import EngineError
+from skerry.core.errors import EngineError, SkerryError
 from skerry.core.frames import Pose, rpy_to_quaternion
 from skerry.formats import urdf
 from skerry.formats.mesh_files import read_mesh
 from skerry.parts import law as laws
 from skerry.parts.law import Attach, Law
 from skerry.physics.mujoco import mujoco
+from skerry.physics.point_sets import carried_mass, center_of_points
 
 LawBuilder = Callable[[Attach], list[tuple[str, Law]]]
 """Function that builds the laws of a part, each with the link that it acts on."""
@@ -32,18 +33,15 @@ class Body:
     frozen: frozenset[str] = frozenset()  # joints that move only in the display; physics treats them as fixed
     trim_ballast: float = 0.0  # water in its tanks when it floats neutrally, kg
     trim_density: float | None = None  # density of water in which it floats neutrally, kg/m³; the world's by default
+    hanging_mass: float = 0.0  # mass of all that hangs on it by ropes at the start, kg
     motion: str = "dynamic"  # or "static", or "kinematic": moved by the user and not by forces
     self_collision: bool = False
     friction: float | None = None
-    tyres: frozenset[str] = frozenset()  # links with soft contacts
 
 
-# `solref`, `solimp` and `solmix` of tyres. MuJoCo's contacts push sliding bodies apart by about 2 T ζ² μ v, where T and
-# ζ are the two numbers of `solref`. A contact that yields less than that makes the body hop and slide in a wrong
-# direction. Wheels slide in every turn, so their contacts are soft: a wheel of 2 kg under 37 N sinks in by about 3 mm
-# (14 kN/m) and slides within 1 % of Coulomb's law. The large `solmix` makes these values count alone, instead of the
-# mean of both geoms.
-TYRE_SOFTNESS = ([0.08, 0.15], [0.1, 0.1, 0.001, 0.5, 2.0], 1e6)
+# `solref` and `solimp` of tyres: soft, so that a wheel of 2 kg under 37 N sinks in by about 3 mm (14 kN/m). Contacts of
+# tyres have no friction (`condim` 1) and take priority over those of the ground; the law of the tyre computes it.
+TYRE_SOFTNESS = ([0.08, 0.15], [0.1, 0.1, 0.001, 0.5, 2.0])
 
 
 def _quaternion(pose: Pose) -> list[float]:
@@ -95,6 +93,7 @@ def add_tree(spec: Any, body: Body, mounts: dict[str, tuple[str, Pose]], built: 
     """Add the bodies, joints and geoms of a robot or object to a MuJoCo spec."""
     robot = body.robot
     made: dict[str, Any] = {}
+    tyres = {link: law.tyre_friction for link, law in built if law.tyre_friction is not None}
     for carrier in dict.fromkeys(owner for owner, _ in mounts.values()):
         joint = joint_above(robot, carrier)
         if joint is None:
@@ -117,9 +116,12 @@ def add_tree(spec: Any, body: Body, mounts: dict[str, tuple[str, Pose]], built: 
         for link, (owner, offset) in mounts.items():
             if owner == carrier:
                 for shape in robot.links[link].collisions:
+                    if moves:
+                        _check_size(body, link, shape)
                     geom = _add_shape(spec, current, shape, offset, f"{body.name}/{link}", body.friction)
-                    if link in body.tyres:
-                        geom.solref, geom.solimp, geom.solmix = TYRE_SOFTNESS
+                    if link in tyres:
+                        geom.solref, geom.solimp = TYRE_SOFTNESS
+                        geom.condim, geom.priority, geom.friction[0] = 1, 1, tyres[link]
     if not body.self_collision:
         names = [link for link in made if made[link].geoms]
         for i, first in enumerate(names):
@@ -164,11 +166,10 @@ def _set_inertia(
                 f"{body.name}: link {carrier!r} moves but has no mass; add <inertial> to it or to a link fixed to it"
             )
         return
-    for law in acting:
-        if law.center_of_mass is not None:
-            center = np.array(law.center_of_mass)
-        if law.weightless:
-            current.gravcomp = 1.0
+    sets = [law.point_set for law in acting if law.point_set is not None]
+    if (moved := center_of_points(sets)) is not None:
+        center = moved
+    current.gravcomp = carried_mass(sets, mass) / mass
     current.explicitinertial = True
     current.mass = mass
     current.ipos = list(center)
@@ -180,6 +181,24 @@ def _set_inertia(
         inertia[0, 2],
         inertia[1, 2],
     ]
+
+
+LIGHTEST: float = 0.01  # kg of a robot per m³ of the box around one of its meshes; a drone has about 50
+
+
+def _check_size(body: Body, link: str, shape: urdf.Shape) -> None:
+    """Raise an error for a mesh that is far too large for the mass of its robot, as one in millimetres."""
+    if shape.kind != "mesh" or shape.mesh is None:
+        return
+    corners = read_mesh(shape.mesh).vertices * np.asarray(shape.scale)
+    size = np.ptp(corners, axis=0)
+    mass = sum(part.inertial.mass for part in body.robot.links.values() if part.inertial is not None)
+    if mass < LIGHTEST * float(np.prod(size)):
+        sides = " × ".join(f"{side:.4g}" for side in size)
+        raise SkerryError(
+            f"{body.name}: the mesh {shape.mesh} of link {link!r} is {sides} m, but {body.name!r} has {mass:.4g} kg; a "
+            "mesh in millimetres needs the scale 0.001"
+        )
 
 
 def _add_shape(spec: Any, current: Any, shape: urdf.Shape, offset: Pose, owner: str, friction: float | None) -> Any:

@@ -1,10 +1,24 @@
 """Force fields: forces (not flows) on every force point inside a volume, in the water or above it.
 
-A field of strength F acts on each of the N points of a body with F/N, so a body that lies wholly inside gets F. A
-static field is a constant vector, or an attraction to or repulsion from a centre with constant strength. The field of a
-propeller is a double cone with its tip near the propeller. Behind it, the wash pushes away from the tip; ahead of it,
-the suction pulls against the thrust direction. The strength is min(T/r, cap), with the thrust T and the distance r from
-the tip, and 0 while the thrust is negative. The field never acts on the vehicle of the propeller.
+A field of strength F acts on each of the N points of a robot or object with F/N, so one that lies wholly inside gets F.
+A static field is a constant vector, or an attraction to or repulsion from a centre with constant strength.
+
+The wash of a propeller with the thrust T and the diameter D is a round turbulent jet whose momentum flux is |T| at each
+distance x from the disc. By momentum theory at rest, the jet contracts to the area A₀ = πD²/8 and has the speed
+V₀ = √(|T|/(ρ A₀)). Its speed is u = u_c exp(−k r²/x²) at the distance r from the axis, with k = 15.4 (Blaauw & van de
+Kaa 1978; Albertson et al. 1950). Conservation of momentum gives u_c = V₀ √(k/2) D₀/x = 2.77 V₀ D₀/x for x > 2.77 D₀,
+D₀ = D/√2, and Blaauw & van de Kaa measured 2.8. Nearer to the disc u_c = V₀, with the profile at 2.77 D₀. So ρ u² is a
+normal distribution of the momentum flux |T| with the variance σ² = max(x²/4k, A₀/2π), and the density of the fluid has
+no effect on the force. A point whose cross-section is s stops the part of the momentum flux that flows through it: with
+a section that is a normal distribution of the area s, the force is |T| s/(s + 2πσ²) exp(−r²/(2σ² + s/π)), along the
+jet. Ahead of the disc, the inflow of an actuator disc, u = ½ V₀ (1 − d/√(d² + D²/4)) at the distance d (Medici et al.
+2011), pulls towards the disc with |T| (u/V₀)² s/(s + A₀), at most |T|/4. The sum over a body is limited to |T|.
+Reversed thrust reverses the jet. The body is taken to be at rest in the jet. The force fades to 0 over the last fifth
+of `length`.
+
+The simple form `cone` is a double cone with its tip near the propeller. Behind it, the wash pushes away from the tip;
+ahead of it, the suction pulls against the thrust direction. The strength is min(T/r, cap), with the distance r from the
+tip, and 0 while the thrust is negative. The field of a propeller never acts on its own vehicle.
 """
 
 from __future__ import annotations
@@ -24,16 +38,19 @@ Floats = NDArray[np.float64]
 # Kinds of fields, and offsets in the row of a field: kind, strength, direction (3) or centre (3), only under water,
 # only above water, address of the volume's table, owner, whether the visualizer shows it. A propeller has in addition:
 # userdata indices of its body's block and of its thrust, its position (3) on the body, distance of the tip along the
-# axis, cosine of the cone's half angle, length of the cone. A static field has the table of its volume in their place,
-# so that one row holds everything; the table of a mesh is too long and stays separate.
+# axis, cosine of the cone's half angle, length of the cone, area of the contracted jet. A static field has the table of
+# its volume in their place, so that one row holds everything; the table of a mesh is too long and stays separate.
 VECTOR: Final = 0
 ATTRACTION: Final = 1
 REPULSION: Final = 2
-PROPELLER: Final = 3
+CONE: Final = 3
+JET: Final = 4
 (
     KIND, STRENGTH, AX, AY, AZ, UNDER, ABOVE, VOLUME, OWNER, SHOWN, BLOCK_INDEX, THRUST_INDEX, X, Y, Z, TIP, COSINE,
-    LENGTH,
-) = range(18)  # fmt: skip
+    LENGTH, JET_AREA,
+) = range(19)  # fmt: skip
+JET_SPREAD: Final = 15.4  # k in exp(−k r²/x²), the profile of a jet's speed (Blaauw & van de Kaa 1978)
+JET_FADE: Final = 0.2  # last part of the length of a jet, over which it fades
 VOLUME_START: Final = BLOCK_INDEX
 ROW: Final = VOLUME_START + HEADER
 NO_FIELD_OWNER: Final = -1
@@ -78,23 +95,28 @@ def _add_point_by_point(row: Any, table: int, n: int, where: Any, depth: Any, fo
 
 
 @kernel
-def _add_wash(
+def _is_near_propeller(row: Any, userdata: int, x: float, y: float, z: float, radius: float, pose: Any) -> bool:
+    """Write axis and tip of a propeller's field in the world to `pose` (6,); return whether it may reach a sphere."""
+    block = floats(userdata + 8 * int(row[BLOCK_INDEX]), 12)  # position, then rotation row by row
+    for i in range(3):
+        R = block[3 + 3 * i : 6 + 3 * i]
+        pose[i] = R[0] * row[AX] + R[1] * row[AY] + R[2] * row[AZ]
+        pose[3 + i] = block[i] + R[0] * row[X] + R[1] * row[Y] + R[2] * row[Z] + row[TIP] * pose[i]
+    square = (x - pose[3]) ** 2 + (y - pose[4]) ** 2 + (z - pose[5]) ** 2
+    reach = row[LENGTH] + radius
+    return square <= 1.001 * reach * reach
+
+
+@kernel
+def _add_cone(
     row: Any, userdata: int, x: float, y: float, z: float, radius: float, n: int, where: Any, depth: Any, force: Any
 ) -> None:
-    """Add the force of a propeller's wash. A bounding sphere of the points rejects bodies that are too far away."""
+    """Add the force of a propeller's cone. A bounding sphere of the points rejects bodies that are too far away."""
     thrust = floats(userdata + 8 * int(row[THRUST_INDEX]), 1)[0]
-    if thrust <= 0.0:
+    pose = floats(stack_floats(6), 6)
+    if thrust <= 0.0 or not _is_near_propeller(row, userdata, x, y, z, radius, pose):
         return
-    block = floats(userdata + 8 * int(row[BLOCK_INDEX]), 12)  # position, then rotation row by row
-    ax = block[3] * row[AX] + block[4] * row[AY] + block[5] * row[AZ]
-    ay = block[6] * row[AX] + block[7] * row[AY] + block[8] * row[AZ]
-    az = block[9] * row[AX] + block[10] * row[AY] + block[11] * row[AZ]
-    tx = block[0] + block[3] * row[X] + block[4] * row[Y] + block[5] * row[Z] + row[TIP] * ax
-    ty = block[1] + block[6] * row[X] + block[7] * row[Y] + block[8] * row[Z] + row[TIP] * ay
-    tz = block[2] + block[9] * row[X] + block[10] * row[Y] + block[11] * row[Z] + row[TIP] * az
-    reach = row[LENGTH] + radius
-    if (x - tx) ** 2 + (y - ty) ** 2 + (z - tz) ** 2 > 1.001 * reach * reach:
-        return
+    ax, ay, az, tx, ty, tz = pose[0], pose[1], pose[2], pose[3], pose[4], pose[5]
     for i in range(n):
         rx, ry, rz = where[i] - tx, where[n + i] - ty, where[2 * n + i] - tz
         distance = np.sqrt(rx * rx + ry * ry + rz * rz)
@@ -112,6 +134,72 @@ def _add_wash(
             force[i] += strength * rx / distance
             force[n + i] += strength * ry / distance
             force[2 * n + i] += strength * rz / distance
+
+
+@kernel
+def _add_jet(
+    row: Any,
+    userdata: int,
+    x: float,
+    y: float,
+    z: float,
+    radius: float,
+    n: int,
+    sharing: float,
+    section: float,
+    where: Any,
+    depth: Any,
+    force: Any,
+) -> None:
+    """Add the force of a propeller's jet, times `sharing`; the sum over the points is at most n/sharing of the thrust.
+
+    The arguments are those of `add_fields`.
+    """
+    thrust = floats(userdata + 8 * int(row[THRUST_INDEX]), 1)[0]
+    pose = floats(stack_floats(6), 6)
+    if thrust == 0.0 or not _is_near_propeller(row, userdata, x, y, z, radius, pose):
+        return
+    sense = -1.0 if thrust > 0.0 else 1.0  # the jet flows against the thrust
+    ax, ay, az, tx, ty, tz = sense * pose[0], sense * pose[1], sense * pose[2], pose[3], pose[4], pose[5]
+    area = row[JET_AREA]
+    own = section / (2.0 * np.pi)  # variance of the section of a point
+    core = area / (2.0 * np.pi)  # variance of the jet near the disc
+    disc = 2.0 * area / np.pi  # squared radius of the disc
+    pushes = floats(stack_floats(3 * 128), 3 * 128)
+    for first in range(0, n, 128):
+        last = min(n - first, 128)
+        sum_x = sum_y = sum_z = 0.0
+        for i in range(last):
+            k = first + i
+            rx, ry, rz = where[k] - tx, where[n + k] - ty, where[2 * n + k] - tz
+            along = rx * ax + ry * ay + rz * az
+            square = rx * rx + ry * ry + rz * rz
+            distance = np.sqrt(square)
+            share, px, py, pz = 0.0, ax, ay, az
+            if along > 0.0:
+                spread = max(along * along / (4.0 * JET_SPREAD), core) + own
+                share = own / spread * np.exp(-0.5 * (square - along * along) / spread)
+            else:
+                speed = 0.5 * (1.0 - distance / np.sqrt(square + disc))
+                share = speed * speed * section / (section + area)
+                if distance > 1e-9:
+                    px, py, pz = -rx / distance, -ry / distance, -rz / distance
+            share *= min(max((1.0 - distance / row[LENGTH]) / JET_FADE, 0.0), 1.0)
+            if (row[UNDER] != 0.0 and depth[k] <= 0.0) or (row[ABOVE] != 0.0 and depth[k] > 0.0):
+                share = 0.0
+            share *= abs(thrust)
+            pushes[i], pushes[128 + i], pushes[256 + i] = share * px, share * py, share * pz
+            sum_x += share * px
+            sum_y += share * py
+            sum_z += share * pz
+        total = np.sqrt(sum_x * sum_x + sum_y * sum_y + sum_z * sum_z)
+        most = min(abs(thrust), row[STRENGTH]) * last / sharing
+        scale = sharing * (most / total if total > most else 1.0)
+        for i in range(last):
+            k = first + i
+            force[k] += scale * pushes[i]
+            force[n + k] += scale * pushes[128 + i]
+            force[2 * n + k] += scale * pushes[256 + i]
 
 
 @kernel
@@ -173,11 +261,13 @@ def add_fields(
     z: float,
     radius: float,
     n: int,
+    sharing: float,
+    section: float,
     where: Any,
     depth: Any,
     force: Any,
 ) -> None:
-    """Add the force of every field on each of n points of a body.
+    """Add the force of every field on each of n points of a body, times the number of points that share it.
 
     Most fields contain all points of a body or none, which the bounding sphere of the points decides.
 
@@ -187,6 +277,8 @@ def add_fields(
         userdata: Address of the engine's userdata.
         x, y, z, radius: Bounding sphere of the points, m.
         n: Number of points.
+        sharing: Number of points of the whole robot or object, by which the caller divides the forces.
+        section: Cross-section of the part of the body at each point, m², for jets.
         where: Positions of the points, three rows of n, m.
         depth: Depths of the points below the surface, n, m.
         force: Forces on the points, three rows of n, N; the fields are added.
@@ -202,8 +294,11 @@ def add_fields(
         row = floats(fields + 8 * (HEADER_SIZE + ROW * f), ROW)
         if row[OWNER] == owner:
             continue
-        if row[KIND] == PROPELLER:
-            _add_wash(row, userdata, x, y, z, radius, n, where, depth, force)
+        if row[KIND] == CONE:
+            _add_cone(row, userdata, x, y, z, radius, n, where, depth, force)
+            continue
+        if row[KIND] == JET:
+            _add_jet(row, userdata, x, y, z, radius, n, sharing, section, where, depth, force)
             continue
         table = words(fields + 8 * (HEADER_SIZE + ROW * f), ROW)[VOLUME]
         held = covers(table, x, y, z, radius)
@@ -268,12 +363,19 @@ class FieldConfig(Config):
 
 
 class PropellerField(Config):
-    """Wash behind a propeller and suction ahead of it, which act on other bodies."""
+    """Wash behind a propeller and inflow ahead of it, which act on other bodies."""
 
-    cone_tip: float = Field(0.0, description="distance of the cone's tip ahead of the propeller along its thrust, m")
-    half_angle_deg: Positive = Field(20.0, lt=90, description="half angle of the cone")
-    length: Positive = Field(5.0, description="length of the cone in each direction, m")
-    force_magnitude_cap: Positive = Field(1.0, description="largest force, N")
+    model: Literal["jet", "cone"] = Field(
+        "jet", description="turbulent jet with the momentum of the thrust; or cone with the strength min(T/r, cap)"
+    )
+    cone_tip: float | None = Field(
+        None, description="distance of the cone's tip ahead of the propeller along its thrust, m; 0 by default"
+    )
+    half_angle_deg: Positive | None = Field(None, lt=90, description="half angle of the cone; 20 by default")
+    length: Positive = Field(5.0, description="distance that the jet or cone reaches in each direction, m")
+    force_magnitude_cap: Positive | None = Field(
+        None, description="largest force, N; by default 1 for a cone and the thrust for a jet"
+    )
     only_underwater: bool = False
     only_above_water: bool = False
     include_in_visualizer: bool = Field(True, description="whether the visualizer's particles show it")
@@ -282,20 +384,32 @@ class PropellerField(Config):
     def _check(self) -> PropellerField:
         if self.only_underwater and self.only_above_water:
             raise ValueError("`only_underwater` and `only_above_water` exclude each other; set at most one")
+        if self.model == "jet":
+            for name in ("cone_tip", "half_angle_deg"):
+                if getattr(self, name) is not None:
+                    raise ValueError(f"`{name}` is for `model: cone`; set this model, or remove `{name}`")
         return self
 
-    def row(self, position: Floats, axis: Floats) -> Floats:
+    def row(self, position: Floats, axis: Floats, diameter: float, medium: Literal["water", "air"]) -> Floats:
         """Return the row of the field; the engine fills in owner and userdata indices.
 
         Args:
             position: Position of the propeller on its body, m, (3,).
             axis: Direction of its thrust on the body, (3,).
+            diameter: Diameter of its disc, m.
+            medium: Fluid of the propeller; a jet stays in it.
         """
         row = np.zeros(ROW)
-        row[KIND], row[STRENGTH] = PROPELLER, self.force_magnitude_cap
-        row[X : Z + 1], row[AX : AZ + 1] = position, axis
+        row[X : Z + 1], row[AX : AZ + 1], row[LENGTH] = position, axis, self.length
         row[UNDER], row[ABOVE], row[SHOWN] = self.only_underwater, self.only_above_water, self.include_in_visualizer
-        row[TIP], row[COSINE], row[LENGTH] = self.cone_tip, np.cos(np.radians(self.half_angle_deg)), self.length
+        if self.model == "cone":
+            row[KIND], row[STRENGTH] = CONE, self.force_magnitude_cap or 1.0
+            row[TIP], row[COSINE] = self.cone_tip or 0.0, np.cos(np.radians(self.half_angle_deg or 20.0))
+        else:
+            row[KIND], row[STRENGTH] = JET, self.force_magnitude_cap or np.inf
+            row[UNDER if medium == "water" else ABOVE] = True
+            row[JET_AREA] = np.pi * diameter**2 / 8
+            row[COSINE] = np.cos(np.arctan(2 / np.sqrt(4 * JET_SPREAD)))  # two standard deviations, for the particles
         return row
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from pydantic import Field
 
 from skerry.core.config import Config, ExistingFile, Positive, Vector3
@@ -109,7 +109,20 @@ def covers(table: int, x: float, y: float, z: float, radius: float) -> int:
     return min(_covers_flat(max(abs(dx) - t[4], abs(dy) - t[5], dz - t[6]), radius), 1)
 
 
-class BoxVolume(Config):
+class VolumeConfig(Config):
+    """Base class of the settings of a volume."""
+
+    def table(self) -> Floats:
+        """Return the table of the volume, as native code reads it."""
+        raise NotImplementedError
+
+    def contains(self, point: ArrayLike) -> bool:
+        """Return whether a point (3,) lies in the volume."""
+        table, (x, y, z) = self.table(), np.asarray(point, np.float64)
+        return bool(is_inside(table.ctypes.data, x, y, z))
+
+
+class BoxVolume(VolumeConfig):
     """Box; `size` is the full length along its x, y and z, m."""
 
     kind: Literal["box"]
@@ -128,7 +141,7 @@ class BoxVolume(Config):
         return np.array(self.center) - reach, np.array(self.center) + reach
 
 
-class SphereVolume(Config):
+class SphereVolume(VolumeConfig):
     """Sphere of a `radius`, m."""
 
     kind: Literal["sphere"]
@@ -142,7 +155,7 @@ class SphereVolume(Config):
         return np.array(self.center) - self.radius, np.array(self.center) + self.radius
 
 
-class CylinderVolume(Config):
+class CylinderVolume(VolumeConfig):
     """Upright cylinder; `height` is the full height, m."""
 
     kind: Literal["cylinder"]
@@ -158,7 +171,7 @@ class CylinderVolume(Config):
         return np.array(self.center) - reach, np.array(self.center) + reach
 
 
-class MeshVolume(Config):
+class MeshVolume(VolumeConfig):
     """Inside of a closed mesh; an open mesh is an error."""
 
     kind: Literal["mesh"]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from skerry.core.config import NonNegative, Positive
+from skerry.core.errors import SkerryError
 from skerry.core.kernels import floats, kernel, load_word, words
 from skerry.formats.urdf import UrdfJoint
 from skerry.parts.actuator import Actuator, ActuatorConfig, within
@@ -35,9 +36,11 @@ from skerry.physics.joint_drive import (
 )
 from skerry.physics.mujoco import LAYOUT_SIZE, QPOS, QVEL
 
-# State after that of the drive: present power, 1 if commanded by angle, closed switch (−1 lower, 1 upper, 0 none)
-POWER, BY_ANGLE, SWITCH, COUNT = range(2, 6)
-LOWER, UPPER, APPROACH, SWITCHES, MORE = range(OWN, OWN + 5)  # constants after those of the drive
+# State after that of the drive: present power, 1 if commanded by angle, closed switch (−1 lower, 1 upper, 0 none), and
+# both limits
+POWER, BY_ANGLE, SWITCH, LOWER, UPPER, COUNT = range(2, 8)
+APPROACH, SWITCHES, MORE = range(OWN, OWN + 3)  # constants after those of the drive
+ENDLESS = 1e12  # limit of a joint without limits, rad; the state of a world must be finite
 SWITCH_TRAVEL = 0.01  # distance from the end stop at which a limit switch closes, rad or m
 
 
@@ -55,16 +58,16 @@ def run_motor(state: Any, c: Any, q: float, rate: float) -> None:
     if state[BY_ANGLE] != 0.0:
         power = min(max((state[SETPOINT] - q) / (c[APPROACH] * c[SPEED]), -1.0), 1.0)
     state[SWITCH] = 0.0
-    if q >= c[UPPER] - SWITCH_TRAVEL:
+    if q >= state[UPPER] - SWITCH_TRAVEL:
         state[SWITCH] = 1.0
-    elif q <= c[LOWER] + SWITCH_TRAVEL:
+    elif q <= state[LOWER] + SWITCH_TRAVEL:
         state[SWITCH] = -1.0
     if c[SWITCHES] != 0.0 and state[SWITCH] * power > 0.0 and state[BY_ANGLE] == 0.0:
         power = 0.0
     target = state[TARGET] + power * c[SPEED] * c[STEP]
     slip = c[FORCE] / (c[INERTIA] * c[FREQUENCY] ** 2) + (2.0 * c[DAMPING] / c[FREQUENCY] + c[STEP]) * abs(rate)
     target = min(max(target, q - slip), q + slip)
-    state[TARGET] = min(max(target, c[LOWER]), c[UPPER])
+    state[TARGET] = min(max(target, state[LOWER]), state[UPPER])
     state[POWER] = power
 
 
@@ -79,7 +82,10 @@ def turn_target(model: int, data: int, table: int) -> None:
 
 
 class MotorActuator(Actuator):
-    """Geared motor, commanded by `power=` (−1 to 1) or by `angle=` of the gear output (rad)."""
+    """Geared motor, commanded by `power=` (−1 to 1) or by `angle=` of the gear output (rad).
+
+    `minimum=` and `maximum=` beside a command move the limits, rad, within the range of the joint.
+    """
 
     keyword = "power"
 
@@ -89,8 +95,17 @@ class MotorActuator(Actuator):
         self._drive = drive
         self._sign = -1.0 if config.reverse else 1.0
         self._encoder = config.encoder
-        lower, upper = float(drive.constants[LOWER]), float(drive.constants[UPPER])
-        self.angle_limits = (-upper, -lower) if config.reverse else (lower, upper)
+        self._range = self._signed(*drive.range)
+
+    def _signed(self, lower: float, upper: float) -> tuple[float, float]:
+        """Return limits of the joint as limits of the motor."""
+        return (-upper, -lower) if self._sign < 0 else (lower, upper)
+
+    @property
+    def angle_limits(self) -> tuple[float, float]:
+        """Lowest and highest angle of the gear output, rad."""
+        memory = self._drive.memory.reshape(-1, self._drive.memory.shape[-1])[0]
+        return self._signed(float(memory[LOWER]), float(memory[UPPER]))
 
     @property
     def setpoint(self) -> float:
@@ -132,17 +147,30 @@ class MotorActuator(Actuator):
         return ("power", "angle")
 
     def _checked(self, value: dict[str, float]) -> dict[str, float]:
+        limits = {key: within(key, value[key], self._range) for key in ("minimum", "maximum") if key in value}
+        if limits:
+            return self._checked({key: value[key] for key in value if key not in limits}) | limits
         if list(value) == ["angle"]:
-            return {"angle": within("angle", value["angle"], self.angle_limits)}
+            return {"angle": within("angle", value["angle"], self._range)}
         return super()._checked(value)
 
+    def _write_limits(self, checked: dict[str, float]) -> None:
+        """Move the limits that a command contains."""
+        if "minimum" in checked or "maximum" in checked:
+            lower, upper = self.angle_limits
+            limits = self._signed(checked.get("minimum", lower), checked.get("maximum", upper))
+            self._drive.memory[..., LOWER], self._drive.memory[..., UPPER] = limits
+
     def _write(self, checked: dict[str, float]) -> None:
+        self._write_limits(checked)
         if "angle" in checked:
             self._go_to(checked["angle"])
         else:
             super()._write(checked)
 
     def _go_to(self, angle: float) -> None:
+        lower, upper = self.angle_limits
+        angle = min(max(angle, lower), upper)
         self._drive.memory[..., BY_ANGLE] = 1.0
         self._drive.memory[..., SETPOINT] = self._sign * angle
 
@@ -161,6 +189,12 @@ class MotorConfig(ActuatorConfig):
     damping_ratio: Positive = Field(1.0, description="damping ratio of the speed loop; 1 is critical")
     approach_time: Positive = Field(0.375, description="time constant of the approach to an angle, s")
     encoder: bool = Field(True, description="whether it measures its position")
+    minimum_angle: float | None = Field(
+        None, description="lower limit of the gear output, rad or m; by default that of the joint"
+    )
+    maximum_angle: float | None = Field(
+        None, description="upper limit of the gear output, rad or m; by default that of the joint"
+    )
     limit_switches: bool = Field(True, description="whether limit switches at both ends cut its power")
     reverse: bool = Field(False, description="whether it moves its joint in the negative direction")
 
@@ -172,24 +206,34 @@ class MotorConfig(ActuatorConfig):
         force: float,
         armature: float,
         more: NDArray[np.float64] | None = None,
+        reach: tuple[float, float] | None = None,
     ) -> JointDrive:
         """Return the drive of a joint whose target this motor moves.
 
         Args:
             joint: The joint.
             step: Step of the simulation, s.
-            limits: Lower and upper limit of the gear output, rad or m.
+            limits: Limits of the gear output, rad or m, unless the settings have others.
             force: Largest force or torque, N or N m.
             armature: Inertia of the rotor, reflected to the joint, kg m² or kg.
             more: Additional constants of a derived kind.
+            reach: Range in which the limits of the settings and of commands must lie; `limits` by default.
         """
         frequency = min(2 * pi * self.frequency_hz, 1 / step)  # a loop cannot be faster than the step
         speed = min(self.maximum_rpm * pi / 30 / self.gear, joint.velocity)
-        start = min(max(0.0, limits[0]), limits[1])
+        lower = limits[0] if self.minimum_angle is None else self.minimum_angle
+        upper = limits[1] if self.maximum_angle is None else self.maximum_angle
+        lowest, highest = limits if reach is None else reach
+        if not lowest <= lower < upper <= highest:
+            raise SkerryError(
+                f"`minimum_angle` {lower:g} must be below `maximum_angle` {upper:g}, and both within the range of the "
+                f"joint, {lowest:g} to {highest:g}"
+            )
+        start = min(max(0.0, lower), upper)
         switches = 1.0 if self.limit_switches else 0.0
-        own = [0.0, frequency, self.damping_ratio, force, speed, step, *limits, self.approach_time, switches]
+        own = [0.0, frequency, self.damping_ratio, force, speed, step, self.approach_time, switches]
         initial = np.zeros(COUNT)
-        initial[TARGET] = start
+        initial[[TARGET, LOWER, UPPER]] = start, max(lower, -ENDLESS), min(upper, ENDLESS)
         drive = JointDrive(
             np.concatenate([own, np.zeros(0) if more is None else more]),
             force=drive_joint,
@@ -201,6 +245,7 @@ class MotorConfig(ActuatorConfig):
             inertia_index=INERTIA,
             joint_damping=2 * self.damping_ratio * frequency,
         )
+        drive.range = lowest, highest
         drive.position, drive.second_position = np.array([start]), np.array([start])
         return drive
 

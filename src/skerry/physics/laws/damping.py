@@ -1,8 +1,10 @@
 """Linear and quadratic hydrodynamic damping in six degrees of freedom.
 
-τ = −s (D + D_n |ν_r|) ν_r (Fossen 2021, eq. 6.72 and 6.75), with s the share of the body under water. The slope of τ
-with velocity, times the step, is added to the mass matrix (a linearly implicit Euler step), so that any drag is stable.
-Under RK4 the drag is explicit.
+τ = −s (D + D_n |ν_r|) ν_r (Fossen 2021, eq. 6.72 and 6.75), with s the share of the body under water. In the second
+term each component of the velocity has its own |ν_j|, as vehicle models are identified. With `quadratic_speed: total`
+the speed |v| takes the place of |ν_j| in translation and |ω| in rotation, so that the drag of a ball is −½ ρ C A |v| v
+in each direction (Morison's equation in space; DNV-RP-C205, §6.2.5). The slope of τ with velocity, times the step, is
+added to the mass matrix (a linearly implicit Euler step), so that any drag is stable. Under RK4 the drag is explicit.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from skerry.parts.law import (
     turned_shift,
 )
 from skerry.physics.laws.added_mass import full_matrix
-from skerry.physics.shapes import SlenderHull
+from skerry.physics.shapes import BluffBody, SlenderHull
 
 REFERENCE_SPEED = 5.0  # m/s and rad/s: speed up to which an explicit step (RK4) must be stable
 ZERO: Vector6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -97,6 +99,86 @@ def apply_damping(model: int, data: int, table: int) -> None:
                 block[INERTIA + 6 * a + b] += step * total
 
 
+@kernel
+def _speed_slope(quadratic: Any, v: Any, speed: float, first: int, slope: Any) -> None:
+    """Add an upper bound on the slope of D_n |v| v with v to `slope`, for translation (`first` 0) or rotation (3).
+
+    With a = D_n v the slope is |v| D_n + a vᵀ/|v|. The symmetric part of the second term is negative by at most
+    ½ (|a| − a·v/|v|), which is added. For equal drag in all directions the bound is the slope itself.
+    """
+    a = floats(stack_floats(3), 3)
+    dot = square = 0.0
+    for i in range(3):
+        a[i] = 0.0
+        for j in range(3):
+            a[i] += quadratic[6 * (first + i) + first + j] * v[first + j]
+        dot += a[i] * v[first + i]
+        square += a[i] * a[i]
+    if speed == 0.0:
+        return
+    more = 0.5 * max(np.sqrt(square) - dot / speed, 0.0)
+    for i in range(3):
+        own = max(quadratic[7 * (first + i)], 0.0)
+        for j in range(3):
+            row, column = first + i, first + j
+            if j != i:
+                own += 0.5 * abs(quadratic[6 * row + column] + quadratic[6 * column + row])
+            slope[6 * row + column] += 0.5 * (a[i] * v[column] + v[row] * a[j]) / speed
+        slope[7 * (first + i)] += speed * own + more
+
+
+@law
+def apply_speed_damping(model: int, data: int, table: int) -> None:
+    """Apply the damping whose quadratic part uses |v| and |ω|. The constants are those of `apply_damping`."""
+    block = block_of(data, table)
+    share = block[SUBMERGED]
+    if share == 0.0:
+        return
+    constants = constants_of(table)
+    linear, quadratic = constants[:36], constants[36:72]
+    positive, to_point = constants[72:108], constants[108:144]
+    here = constants[144] != 0.0
+    v, f = floats(stack_floats(6), 6), floats(stack_floats(6), 6)
+    slope = floats(stack_floats(36), 36)
+    w = block[RELATIVE : RELATIVE + 6]
+    for i in range(6):
+        v[i] = w[i]
+        if not here:
+            v[i] = 0.0
+            for j in range(6):
+                v[i] += to_point[6 * i + j] * w[j]
+    speed = np.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
+    turning = np.sqrt(v[3] * v[3] + v[4] * v[4] + v[5] * v[5])
+    for i in range(6):
+        f[i] = 0.0
+        for j in range(3):
+            f[i] -= (linear[6 * i + j] + quadratic[6 * i + j] * speed) * v[j]
+            f[i] -= (linear[6 * i + 3 + j] + quadratic[6 * i + 3 + j] * turning) * v[3 + j]
+    step = block[STEP] * share
+    for i in range(36):
+        slope[i] = positive[i]
+    _speed_slope(quadratic, v, speed, 0, slope)
+    _speed_slope(quadratic, v, turning, 3, slope)
+    for i in range(3):  # couplings of translation and rotation, bounded by twice their size (Gershgorin)
+        for j in range(3, 6):
+            bound = abs(quadratic[6 * i + j]) * turning + abs(quadratic[6 * j + i]) * speed
+            slope[7 * i] += bound
+            slope[7 * j] += bound
+    for i in range(6):
+        for a in range(6):
+            if here:
+                block[INERTIA + 6 * i + a] += step * slope[6 * i + a]
+                continue
+            block[WRENCH + a] += share * to_point[6 * i + a] * f[i]
+            for b in range(6):
+                total = 0.0
+                for j in range(6):
+                    total += slope[6 * i + j] * to_point[6 * j + b]
+                block[INERTIA + 6 * a + b] += step * to_point[6 * i + a] * total
+        if here:
+            block[WRENCH + i] += share * f[i]
+
+
 class Damping(LawConfig):
     """Settings of linear and quadratic damping about `position`."""
 
@@ -105,7 +187,11 @@ class Damping(LawConfig):
     quadratic: Vector6 | Matrix6 = Field(
         ZERO, description="D_n: diagonal, six numbers ≥ 0, or 6 × 6; N s²/m², N m s²/rad²"
     )
+    quadratic_speed: Literal["component", "total"] = Field(
+        "component", description="speed in the quadratic part: of each axis by itself, or of the whole velocity vector"
+    )
     slender: SlenderHull | None = Field(None, description="slender hull whose quadratic damping is estimated and added")
+    bluff: BluffBody | None = Field(None, description="bluff body whose quadratic damping is estimated and added")
 
     @field_validator("linear", "quadratic")
     @classmethod
@@ -116,8 +202,9 @@ class Damping(LawConfig):
 
     def build(self, at: Attachment) -> Law:
         linear, quadratic = full_matrix(self.linear), full_matrix(self.quadratic)
-        if self.slender is not None:
-            quadratic = quadratic + np.diag(self.slender.quadratic_damping(at.water_density))
+        shapes = [shape for shape in (self.slender, self.bluff) if shape is not None]
+        for shape in shapes:
+            quadratic = quadratic + np.diag(shape.quadratic_damping(at.water_density))
         positive = implicit_part(linear)
         to_point = turned_shift(self.pose_on_body(at))
         at_origin = float(np.array_equal(to_point, np.eye(6)))
@@ -126,8 +213,9 @@ class Damping(LawConfig):
         constants = np.concatenate(
             [m.ravel() for m in (linear, quadratic, positive, to_point)] + [np.array([at_origin])]
         )
-        estimate = self.slender.METHOD if self.slender is not None else ""
-        return Law(constants, force=apply_damping, damping=to_point.T @ fastest @ to_point, estimate=estimate)
+        estimate = "; ".join(shape.METHOD for shape in shapes)
+        force = apply_damping if self.quadratic_speed == "component" else apply_speed_damping
+        return Law(constants, force=force, damping=to_point.T @ fastest @ to_point, estimate=estimate)
 
 
 def implicit_part(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
