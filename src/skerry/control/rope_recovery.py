@@ -83,7 +83,7 @@ class RopeRecoveryController(SuspendedLoadController):
         """Run the present task: set the aim point, command the winch, and start the next task if this one is done."""
         now = self._read_inputs(sample, actuators)
         task = self.task
-        if task in ("lower", "sweep", "approach") and now.rope.phase == "pulley":
+        if task in ("lower", "sweep", "approach") and now.rope.phase in ("pulley", "carrying"):
             self._start("hoist")
             self._aim = now.position.copy()
         steps = {

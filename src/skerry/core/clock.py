@@ -138,6 +138,10 @@ class Rate:
         """Return the last tick, up to and including this one, at which the event is due."""
         return -(-self.count(tick) * self._denominator // self._numerator)
 
+    def previous_due(self, tick: int) -> int:
+        """Return the last tick before this one at which the event is due; 0 for tick 0."""
+        return self.last_due(tick - 1) if tick > 0 else 0
+
     def count(self, tick: int) -> int:
         """Return how often the event was due up to and including this tick, without the one at tick 0."""
         return tick * self._numerator // self._denominator

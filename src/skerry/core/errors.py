@@ -5,6 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Final
+
+from skerry.core.smarc_names import from_smarc
+
+MAX_LISTED: Final = 40  # known names that a hint lists completely
+NEAREST: Final = 12  # names that a hint lists if there are more
 
 
 class SkerryError(Exception):
@@ -99,12 +105,21 @@ def shorten(value: object, limit: int = 60) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return a hint for an unknown name: "did you mean …?" if a known name is similar, otherwise the known names."""
+    """Return a hint for an unknown name.
+
+    It is "did you mean …?" if a known name is similar, or if the name is that of the SMaRC simulator for a known name;
+    otherwise all known names, or the nearest of them if they are many.
+    """
     words = sorted(set(known))
     if not words:
         return "none are defined"
-    near = get_close_matches(name, words, n=1, cutoff=0.6) or [w for w in words if name and name in w][:1]
-    if near:
+    if word := from_smarc(name, words):
+        return f"did you mean {word!r}?"
+    with_unit = [word for word in words if word.startswith(f"{name}_")]  # such as `latitude_deg` for `latitude`
+    near = with_unit if len(with_unit) == 1 else get_close_matches(name, words, n=1, cutoff=0.6)
+    if near := near or [word for word in words if name and name in word][:1]:
         return f"did you mean {near[0]!r}?"
-    listed = ", ".join(words[:20]) + (", …" if len(words) > 20 else "")
-    return f"known: {listed}"
+    if len(words) <= MAX_LISTED:
+        return f"known: {', '.join(words)}"
+    nearest = sorted(get_close_matches(name, words, n=NEAREST, cutoff=0.0))
+    return f"the nearest of {len(words)} known names: {', '.join(nearest)}"

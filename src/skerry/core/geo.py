@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import AfterValidator, Field, model_validator
 
-from skerry.core.config import Config
+from skerry.core.config import Config, Vector3
 from skerry.core.errors import SkerryError
 
 if TYPE_CHECKING:
@@ -67,10 +67,11 @@ Band = Annotated[str, AfterValidator(_known_band)]
 
 
 class GeoReference(Config):
-    """Position of the world's origin on the Earth, given either by latitude and longitude or by UTM.
+    """Position of the reference point on the Earth, given either by latitude and longitude or by UTM.
 
-    `zone` selects another UTM zone than that of the given latitude and longitude. `altitude` is the height of z = 0
-    above the ellipsoid.
+    The reference point is the world's origin, or the point `at` in the world, m. `at` may also be the name of an object
+    or robot of the scenario, whose start position is the reference point. `zone` selects another UTM zone than that of
+    the given latitude and longitude. `altitude` is the height of the reference point above the ellipsoid.
     """
 
     latitude_deg: Annotated[float, Field(ge=-80.0, le=84.0)] | None = None
@@ -84,6 +85,9 @@ class GeoReference(Config):
     northing: Annotated[float, Field(ge=0.0, le=10_000_000.0)] | None = None
 
     altitude: float = 0.0
+    at: Vector3 | str = Field(
+        (0.0, 0.0, 0.0), description="reference point in the world, m, or name of an object or robot that starts there"
+    )
 
     @model_validator(mode="after")
     def _check_form(self) -> Self:
@@ -112,6 +116,11 @@ class GeoReference(Config):
         if self.zone is not None and self.longitude_deg is not None:
             self._check_zone(self.zone, self.longitude_deg)
         return self
+
+    @property
+    def point(self) -> Array:
+        """Reference point in the world, (3,), m; the origin if `at` is a name that the scenario has not replaced."""
+        return np.zeros(3) if isinstance(self.at, str) else np.array(self.at)
 
     def _given(self, *names: str) -> list[str]:
         return [name for name in names if getattr(self, name) is not None]
@@ -146,19 +155,19 @@ class Projection:
         self.band: str
         self.hemisphere: Hemisphere
         self.origin: Array
-        """Reference point in UTM: easting, northing, altitude, m."""
+        """Origin of the world in UTM: easting, northing, altitude, m."""
         latitude, longitude = reference.latitude_deg, reference.longitude_deg
         if latitude is not None and longitude is not None:
             self.zone = reference.zone or zone_of(latitude, longitude)
             self.band = band_of(latitude)
             self.hemisphere = _hemisphere_of(self.band)
-            self.origin = self._forward(np.array([latitude, longitude, reference.altitude]))
+            self.origin = self._forward(np.array([latitude, longitude, reference.altitude])) - reference.point
         else:
             assert reference.utm_zone is not None  # GeoReference checks that one form is complete
             self.zone = reference.utm_zone
             self.hemisphere = reference.hemisphere or _hemisphere_of(reference.utm_band or "")
-            self.origin = np.array([reference.easting, reference.northing, reference.altitude], np.float64)
-            self.band = band_of(float(self.to_geodetic(np.zeros(3))[0]))
+            self.origin = np.array([reference.easting, reference.northing, reference.altitude]) - reference.point
+            self.band = band_of(float(self.to_geodetic(reference.point)[0]))
 
     @property
     def epsg(self) -> int:

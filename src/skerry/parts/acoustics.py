@@ -18,7 +18,7 @@ from skerry.core.clock import Clock
 from skerry.core.config import Family
 from skerry.core.frames import Pose
 from skerry.core.noise import Noise
-from skerry.parts.component import Component, ComponentConfig, Mount
+from skerry.parts.component import Component, MeasuringConfig
 
 ACOUSTICS = Family("acoustics", "skerry.acoustics")
 
@@ -111,6 +111,7 @@ class AcousticPart(Component):
         accepts_batches: Whether packets and pings may be delivered later, by `receive_batch`.
         next_send: Tick of the next transmission.
         flush_batches: Function of the channel that delivers pending batches to the part.
+        check_receiver: Function of the channel that raises an error if a part cannot be addressed.
     """
 
     transmitter: Any = None
@@ -126,13 +127,15 @@ class AcousticPart(Component):
         self.offset = offset
         self.next_send: int = NEVER
         self.flush_batches: Callable[[], None] = _nothing
+        self.check_receiver: Callable[[str], None] = _accept
         self._noise = context.noise
         self._clock = context.clock
 
-    def bind(self, clock: Clock, flush_batches: Callable[[], None]) -> None:
+    def bind(self, clock: Clock, flush_batches: Callable[[], None], check_receiver: Callable[[str], None]) -> None:
         """Connect the part to the clock and the acoustic channel of a world."""
         self._clock = clock
         self.flush_batches = flush_batches
+        self.check_receiver = check_receiver
 
     def send(self, tick: int) -> Iterable[Signal]:
         """Return the signals whose transmission starts after the previous tick and not after this tick."""
@@ -160,6 +163,10 @@ def _nothing() -> None:
     return
 
 
+def _accept(name: str) -> None:
+    return
+
+
 @runtime_checkable
 class CanWrite(Protocol):
     """Ability to send packets, as acoustic modems do."""
@@ -168,7 +175,7 @@ class CanWrite(Protocol):
         """Queue a packet for transmission to "robot/part", or to all."""
 
 
-class AcousticConfig(ComponentConfig, Mount):
+class AcousticConfig(MeasuringConfig):
     """Settings of an acoustic part on a link."""
 
     def build(self, context: BuildContext) -> AcousticPart:

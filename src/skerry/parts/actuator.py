@@ -62,10 +62,11 @@ class Actuator(Component):
         self.watchdog = Watchdog(expected_frequency)
         self._ownership = Ownership()
 
-    def command(self, **value: float) -> bool:
+    def command(self, *unnamed: float, **value: float) -> bool:
         """Set the setpoint, from the API, a key or a controller.
 
         Args:
+            unnamed: Not accepted; the error names the keyword.
             value: One number, by the actuator's keyword: `command(rpm=500)`.
 
         Returns:
@@ -75,6 +76,11 @@ class Actuator(Component):
         Raises:
             SkerryError: The keyword is unknown or the value is not a finite number.
         """
+        if unnamed:
+            raise SkerryError(
+                f"a command needs its keyword: `command({self.keyword}={', '.join(map(shorten, unnamed))})`; this "
+                f"actuator is commanded by {' or '.join(f'`{word}=`' for word in self.keywords)}"
+            )
         checked = self._checked(value)  # an invalid command must not change the owner
         if not self._ownership.acquire():
             return False

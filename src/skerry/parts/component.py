@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from skerry.core.config import Config, KindConfig, Vector3
 from skerry.core.frames import OPTICAL_IN_BODY, Pose, inverse, multiply, rpy_to_quaternion
@@ -69,3 +70,25 @@ class Mount(Config):
         if self.ros_camera:
             turn = multiply(turn, inverse(OPTICAL_IN_BODY))
         return Pose(np.array(self.position), turn)
+
+
+class MeasuringConfig(ComponentConfig, Mount):
+    """Settings of a part that measures, on a link. `noise: none` makes it exact.
+
+    Attributes:
+        perfect: Settings that replace those of the file with `noise: none`: all that give errors, without error.
+    """
+
+    perfect: ClassVar[Mapping[str, Any]] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _turn_noise_off(cls, data: object) -> object:
+        if not isinstance(data, Mapping) or "noise" not in data:
+            return data
+        if data["noise"] == "none":
+            return {key: value for key, value in data.items() if key != "noise"} | dict(cls.perfect)
+        if "noise" not in cls.model_fields:
+            others = f"; single errors are set by {', '.join(cls.perfect)}" if cls.perfect else ""
+            raise ValueError(f"`noise` can only be `none`, which makes the part exact, not {data['noise']!r}{others}")
+        return data

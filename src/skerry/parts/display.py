@@ -82,11 +82,13 @@ class Image(Display):
         image: Pixels, (height, width, 3) bytes of sRGB.
         quality: Quality of the JPEG that the page gets, 1 to 100; 75 if it is not named.
         vertical_fov_deg: Vertical field of view, degrees, with which the page can look through the sensor.
+        preview: Left, top, width and height of a window over the 3-D view with the picture, pixels; None for no window.
     """
 
     image: str = _shows("array")
     quality: str | None = _shows("number", None)
     vertical_fov_deg: float | None = None
+    preview: tuple[int, int, int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -217,7 +219,7 @@ class Alarm(Display):
 
 @dataclass(frozen=True)
 class ReferenceLine(Display):
-    """Line in the 3-D view from the link of the sensor to the origin of the world."""
+    """Line in the 3-D view from the link of the sensor to the reference point of the scenario."""
 
 
 KINDS: Final = {kind.__name__: kind for kind in Display.__subclasses__()}

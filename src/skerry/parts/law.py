@@ -10,7 +10,7 @@ depend on joints, body trees or other laws.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -165,8 +165,10 @@ class Attachment:
     mass: float
     center_of_mass: NDArray[np.float64]  # (3,), m
     inertia: NDArray[np.float64]  # (3, 3), kg m², about the centre of mass
+    geometry: urdf.UrdfLink  # visual and collision shapes of the link, in the frame of the link
     joint: urdf.UrdfJoint | None  # joint that moves the link; None for the root
     robot_mass: float  # mass of all links, kg
+    hanging_mass: float  # mass of all that hangs on the robot by ropes at the start, kg
     neutral_volume: float  # volume that the robot displaces in neutral trim, m³
     water_density: float
     water_accelerates: bool  # whether forces must include the acceleration of the flow
@@ -187,6 +189,18 @@ class Jet:
     thrust: int  # index of the thrust in the state of the law
 
 
+@dataclass(frozen=True, eq=False)
+class PointSet:
+    """Force points of a law, with the data that all force points of a body or of a robot have in common."""
+
+    points: NDArray[np.float64]  # (points, 3), in the frame of the body, m
+    fields_index: int  # index of the constant that gets the number of force points of the whole robot
+    mass_index: int  # index of the constant that gets the mass that each point carries, kg
+    carries_weight: bool  # whether the points carry weight instead of the body
+    mass: float | None  # mass that they carry, kg; None for the mass of the body that no other set carries
+    moves_center: bool  # whether the centre of mass of the body is the mean of the points of all such sets
+
+
 @dataclass
 class Law(Component):
     """Law on one link: native functions, constants, and the initial state in userdata."""
@@ -194,14 +208,14 @@ class Law(Component):
     constants: NDArray[np.float64]
     force: Any = None  # called whenever the integrator needs forces
     update: Any = None  # called once per step, before the forces
+    record: Any = None  # called once per step, after it, to read the forces of contacts
     initial_state: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     phase: int = FORCE
     added_mass: NDArray[np.float64] | None = None  # (6, 6): constant inertia, also used by contacts
     damping: NDArray[np.float64] | None = None  # (6, 6): largest drag slope in water, to check explicit steps
     air_damping: NDArray[np.float64] | None = None  # (6, 6): largest drag slope in air
     joint_damping: float = 0.0  # 1/s: damping of a joint drive divided by the inertia at the joint
-    center_of_mass: Vector3 | None = None  # centre of mass of the link that the law sets, m
-    weightless: bool = False  # whether the law computes the weight of the link
+    point_set: PointSet | None = None  # force points of the law
     wash: tuple[NDArray[np.float64], int] | None = None  # force field of the law: its row, and index of thrust in state
     jet: Jet | None = None  # slipstream that the law produces
     in_jet_of: str | None = None  # actuator of the same vehicle whose slipstream reaches this law
@@ -211,8 +225,11 @@ class Law(Component):
     # Second joint that the law acts on, directly below or above the first, and the index of the first of its four
     # constants: index in the positions, in the velocities, on the diagonal of the mass matrix, and of M₁₂.
     second_joint: tuple[str, int] | None = None
-    # Number of force points of the law, and index of the constant that gets the number for the whole body.
-    points_index: tuple[int, int] | None = None
+    # Numbers in the state of other laws of the vehicle that the law reads: index of the constant that gets the index in
+    # userdata → (name of the law, name of the number there)
+    reads: Mapping[int, tuple[str, str]] = field(default_factory=dict)
+    state_names: Mapping[str, int] = field(default_factory=dict)  # indices in the state that other laws may read
+    tyre_friction: float | None = None  # friction of the link if the law, not MuJoCo, computes its friction forces
     estimate: str = ""  # method and quality, if the constants were estimated
     armature: float = 0.0  # inertia of the drive that turns with the joint, kg m² or kg
     inertia_index: int | None = None  # index of the constant that gets the inertia at the joint

@@ -41,7 +41,7 @@ class Ragged:
             return Ragged(column, np.full(len(column), column.shape[1]))
         return Ragged.concat([Ragged(row[None], np.array([len(row)])) for row in column])
 
-    def take(self, rows: NDArray[np.intp]) -> Ragged:
+    def take(self, rows: NDArray[np.intp] | slice) -> Ragged:
         """Return the given rows."""
         return Ragged(self.values[rows], self.counts[rows])
 
@@ -154,7 +154,7 @@ class Readings(Sequence[R_co | None], Generic[R_co]):
     def __getitem__(self, row: slice) -> Readings[R_co]: ...
     def __getitem__(self, row: int | slice) -> Any:
         if isinstance(row, slice):
-            return self.take(range(*row.indices(self._count)))
+            return self.take(row)
         if not -self._count <= row < self._count:
             raise IndexError(f"index {row} is outside this batch of {self._count} readings")
         if row < 0:
@@ -167,9 +167,9 @@ class Readings(Sequence[R_co | None], Generic[R_co]):
     def __iter__(self) -> Iterator[Any]:
         return (self[row] for row in range(self._count))
 
-    def take(self, rows: Sequence[int] | NDArray[Any]) -> Readings[R_co]:
+    def take(self, rows: Sequence[int] | NDArray[Any] | slice) -> Readings[R_co]:
         """Return the readings of the given rows, in that order."""
-        index = np.asarray(rows, np.intp)
+        index = rows if isinstance(rows, slice) else np.asarray(rows, np.intp)
         valid = None if self.valid is None else self.valid[index]
         return Readings(self.kind, {name: _take(column, index) for name, column in self._columns.items()}, valid)
 
@@ -386,7 +386,9 @@ def _stack(values: list[Any]) -> Any:
     return np.array(values) if isinstance(first, bool | int | float | np.generic) else values
 
 
-def _take(column: Any, rows: NDArray[np.intp]) -> Any:
+def _take(column: Any, rows: NDArray[np.intp] | slice) -> Any:
+    if isinstance(rows, slice):  # much faster than an array of rows
+        return column.take(rows) if isinstance(column, Ragged | Readings) else column[rows]
     if _is_shared(column):
         return np.broadcast_to(column[0], (len(rows), *column.shape[1:]))
     if isinstance(column, np.ndarray):

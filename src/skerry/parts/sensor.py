@@ -20,7 +20,7 @@ from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose, Twist
 from skerry.core.geo import Projection
 from skerry.core.noise import Noise
-from skerry.parts.component import Component, ComponentConfig, Mount
+from skerry.parts.component import Component, MeasuringConfig
 from skerry.parts.display import Display, Scalars
 from skerry.parts.readings import Readings
 
@@ -77,7 +77,6 @@ class SampleView(Protocol):
         projection: Projection from the world to latitude and longitude; None if the scenario has no `reference`.
         motion: Pose and twist of a frame at `offset` from a link, (13,): position, quaternion, linear and angular
             velocity.
-        motion_before, pose_before, twist_before: The same values one physics step earlier.
         place_of: Position of a robot, an object or a "robot/link", (3,).
         rope: A rope by name. The robot's own ropes are found by their short names.
         joints: Names of the robot's moving joints.
@@ -109,11 +108,8 @@ class SampleView(Protocol):
     def water_velocity(self, point: NDArray[np.float64]) -> NDArray[np.float64]: ...
     def water_pressure(self, point: NDArray[np.float64]) -> tuple[float, float]: ...
     def motion(self, link: str, offset: Pose | None = None) -> NDArray[np.float64]: ...
-    def motion_before(self, link: str, offset: Pose | None = None) -> NDArray[np.float64]: ...
     def pose(self, link: str) -> Pose: ...
-    def pose_before(self, link: str) -> Pose: ...
     def twist(self, link: str) -> Twist: ...
-    def twist_before(self, link: str) -> Twist: ...
     def position_of(self, name: str) -> NDArray[np.float64]: ...
     def rope(self, name: str) -> RopeView: ...
     @property
@@ -136,6 +132,8 @@ class SensorView(Protocol):
         rays: A `RayCasterBatch` of all samples.
         at: The `SampleView` of one row, for values that have no array form. Valid until the next call of `at`.
         rows: A view of one row.
+        previous: View of the sensor's samples one period earlier, row by row; the first sample of a run precedes
+            itself. Only for sensors with "previous" in `needs`.
     """
 
     def __len__(self) -> int: ...
@@ -154,7 +152,6 @@ class SensorView(Protocol):
     def depth(self, points: NDArray[np.float64]) -> NDArray[np.float64]: ...
     def water_pressure(self, points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
     def motion(self, link: str, offset: Pose | None = None) -> NDArray[np.float64]: ...
-    def motion_before(self, link: str, offset: Pose | None = None) -> NDArray[np.float64]: ...
     @property
     def joints(self) -> tuple[str, ...]: ...
     def joint_position(self, joint: str) -> NDArray[np.float64]: ...
@@ -166,13 +163,21 @@ class SensorView(Protocol):
     def rays(self) -> Any: ...
     def at(self, row: int) -> SampleView: ...
     def rows(self, row: int) -> SensorView: ...
+    @property
+    def previous(self) -> SensorView: ...
 
 
 class SingleSensorView:
-    """`SensorView` with one row, made from a `SampleView`."""
+    """`SensorView` with one row, made from a `SampleView`.
 
-    def __init__(self, sample: SampleView) -> None:
+    Args:
+        sample: The sample.
+        previous: View of the sensor's sample one period earlier; None if there is none.
+    """
+
+    def __init__(self, sample: SampleView, previous: SensorView | None = None) -> None:
         self._sample = sample
+        self._previous = previous
         self.ticks = np.array([sample.tick])
         self.times = np.array([sample.time])
 
@@ -205,9 +210,6 @@ class SingleSensorView:
     def motion(self, link: str, offset: Pose | None = None) -> NDArray[np.float64]:
         return self._sample.motion(link, offset)[None]
 
-    def motion_before(self, link: str, offset: Pose | None = None) -> NDArray[np.float64]:
-        return self._sample.motion_before(link, offset)[None]
-
     @property
     def joints(self) -> tuple[str, ...]:
         return self._sample.joints
@@ -236,6 +238,10 @@ class SingleSensorView:
     def rows(self, row: int) -> SensorView:
         return self
 
+    @property
+    def previous(self) -> SensorView:
+        return self._previous or self
+
 
 class Sensor(Component, Generic[Reading]):
     """Base class of sensors. The world owns the rate, the schedule and the delivery of readings.
@@ -250,7 +256,8 @@ class Sensor(Component, Generic[Reading]):
             "thread": As "batch", but each sample is measured in a worker thread. For sensors that need milliseconds.
             "batch" and "thread" sensors may use only motions, joints, water, terrain and rays of a sample, and what
             they declare in `needs`.
-        needs: Further data that must be kept with each sample: "contacts" or "power".
+        needs: Further data that must be kept for each sample: "contacts", "power", or "previous", the sample one period
+            earlier. "thread" sensors cannot have "previous".
         is_stateful: Whether readings depend on earlier samples. Such a sensor is measured at every due tick, even if
             its readings are not used.
         max_batch: Largest number of samples per call of `measure`; lower it if each sample needs much memory.
@@ -274,6 +281,10 @@ class Sensor(Component, Generic[Reading]):
                     if is_dataclass(argument) and isinstance(argument, type):
                         return argument
         raise SkerryError(f"{cls.__name__} does not declare its readings; write `class {cls.__name__}(Sensor[…])`")
+
+    def start(self, tick: int) -> None:
+        """Start at a tick: at the start of a run, or when the robot was added. Its effect belongs to `state`."""
+        return
 
     def trigger(self) -> None:
         """Trigger the alarm that this sensor watches for, for example a leak.
@@ -299,7 +310,7 @@ class SimpleSensor(Sensor[Reading]):
         """Return the reading for one sample, or None if nothing was measured."""
 
 
-class SensorConfig(ComponentConfig, Mount):
+class SensorConfig(MeasuringConfig):
     """Settings of a sensor on a link.
 
     Attributes:

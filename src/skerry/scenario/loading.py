@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from skerry.scenario.merging import overlay, to_plain
 from skerry.scenario.paths import with_absolute_paths
 from skerry.scenario.props import with_props
 from skerry.scenario.schema import Scenario
-from skerry.scenario.vehicle import Vehicle, read_vehicle
+from skerry.scenario.vehicle import GROUPS, Vehicle, read_vehicle
 
 SHIPPED = Path(__file__).parent.parent / "scenarios"
 
@@ -30,6 +30,25 @@ class LoadedScenario:
 
     scenario: Scenario
     vehicles: dict[str, Vehicle]
+    document: Document = field(repr=False, compare=False)
+
+    def locate(self, message: str) -> str:
+        """Return an error message of the build, with the file and line of the part that it begins with.
+
+        Args:
+            message: Message such as `sam.sensors.dvl: …`, `sam.thruster1: …`, `objects.buoy: …` or `buoy: …`.
+        """
+        first, *rest = message.partition(": ")[0].replace("/", ".").split(".")
+        document = self.document
+        path: KeyPath = ("robots" if first in self.vehicles else "objects", first)
+        if first in self.vehicles and rest:
+            config = self.vehicles[first].config
+            group = next((group for group in GROUPS if rest[0] in getattr(config, group)), None)
+            document, path = self.vehicles[first].document, (rest[0], *rest[1:2]) if group is None else (group, rest[0])
+        elif first not in self.vehicles and first not in self.scenario.objects:
+            path = (first, *rest)
+        origin = next((found for end in range(len(path), 0, -1) if (found := document.origins.get(path[:end]))), None)
+        return message if origin is None or origin.line is None else f"{message} ({origin.source}, line {origin.line})"
 
 
 def shipped_scenarios() -> list[str]:
@@ -176,7 +195,7 @@ def _check(given: Document, folder: Path) -> LoadedScenario:
         faults += event_faults(document, scenario.events, vehicles, movable)
     if faults or scenario is None:
         raise FileError(document.source, _in_order(faults))
-    return LoadedScenario(scenario, vehicles)
+    return LoadedScenario(scenario, vehicles, document)
 
 
 def _step_of(data: dict[str, Any]) -> Fraction | None:

@@ -14,7 +14,7 @@ from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose, quaternion_to_rpy, rpy_to_quaternion
 from skerry.formats.urdf import Inertial, Shape, UrdfLink, UrdfRobot
 from skerry.parts.law import LAWS, LawConfig, spatial_inertia
-from skerry.scenario.geometry import Geometry, Solid, as_value_error
+from skerry.scenario.geometry import CylinderGeometry, Geometry, Solid, SphereGeometry, as_value_error
 from skerry.scenario.pose import PoseConfig
 
 LINK = "body"
@@ -157,8 +157,12 @@ class ObjectConfig(Config):
         216, ge=1, le=10_000, description="number of buoyancy cells in the bounding box of the largest shape"
     )
     linear_damping: Vector6 | Matrix6 = ZERO
-    quadratic_damping: Vector6 | Matrix6 = ZERO
-    added_mass: Vector6 | Matrix6 = ZERO
+    quadratic_damping: Vector6 | Matrix6 | Literal["shape"] = Field(
+        ZERO, description="six numbers or 6 × 6, for the speed |v| and |ω|; or `shape`: estimated from the geometry"
+    )
+    added_mass: Vector6 | Matrix6 | Literal["shape"] = Field(
+        ZERO, description="six numbers or 6 × 6; or `shape`: estimated from the geometry"
+    )
     mooring: MooringConfig | None = Field(None, description="mooring line; none by default")
     friction: NonNegative | None = Field(None, description="sliding coefficient; 1 by default")
     material: str = Field("default", description="material for sonars, lidars and cameras")
@@ -169,9 +173,12 @@ class ObjectConfig(Config):
 
     @field_validator(*LAW_OF)
     @classmethod
-    def _check_law_setting(cls, value: Vector6 | Matrix6, info: ValidationInfo) -> Vector6 | Matrix6:
+    def _check_law_setting(
+        cls, value: Vector6 | Matrix6 | Literal["shape"], info: ValidationInfo
+    ) -> Vector6 | Matrix6 | Literal["shape"]:
         kind, setting = LAW_OF[str(info.field_name)]
-        _law({"kind": kind, setting: value})
+        if value != "shape":
+            _law({"kind": kind, setting: value})
         return value
 
     @model_validator(mode="after")
@@ -232,12 +239,9 @@ class ObjectConfig(Config):
         """
         if self.motion != "dynamic":
             return {}
-        made = {
-            "damping": _law({"kind": "damping", "linear": self.linear_damping, "quadratic": self.quadratic_damping}),
-            "added_mass": _law({"kind": "added_mass", "matrix": self.added_mass}),
-        }
         parts = self.parts()
         volumes, center = self._volumes()
+        made = {"damping": self._damping(), "added_mass": self._added_mass(float(volumes.sum()))}
         if volumes.sum() > 0:
             moved = np.zeros(3) if self.center_of_volume is None else np.array(self.center_of_volume) - center
             wet = [(part, volume) for part, volume in zip(parts, volumes, strict=True) if volume > 0]
@@ -255,6 +259,39 @@ class ObjectConfig(Config):
         if self.mooring is not None:
             made["mooring"] = self.mooring.law(self.pose.build(), ground)
         return made
+
+    @property
+    def has_no_water_forces(self) -> bool:
+        """Whether it is a dynamic object for which neither drag nor added mass is given, so that only buoyancy acts."""
+        is_silent = self.model_fields_set.isdisjoint(LAW_OF)
+        return self.motion == "dynamic" and is_silent and float(self._volumes()[0].sum()) > 0.0
+
+    def _extent(self) -> tuple[list[float], list[float]]:
+        """Return the lengths along x, y and z of the bounding box of all shapes, m, and its centre."""
+        corners = np.concatenate([part.pose().transform(part.geometry.mesh().vertices) for part in self.parts()])
+        low, high = corners.min(axis=0), corners.max(axis=0)
+        return np.maximum(high - low, 1e-6).tolist(), (0.5 * (low + high)).tolist()
+
+    def _damping(self) -> LawConfig:
+        settings: dict[str, object] = {"kind": "damping", "linear": self.linear_damping, "quadratic_speed": "total"}
+        if self.quadratic_damping != "shape":
+            return _law({**settings, "quadratic": self.quadratic_damping})
+        if isinstance(self.geometry, SphereGeometry):
+            return _law({**settings, "bluff": {"shape": "ball", "size": [2 * self.geometry.radius] * 3}})
+        size, center = self._extent()
+        shape = "cylinder" if isinstance(self.geometry, CylinderGeometry) else "box"
+        return _law({**settings, "position": center, "bluff": {"shape": shape, "size": size}})
+
+    def _added_mass(self, volume: float) -> LawConfig:
+        if self.added_mass != "shape":
+            return _law({"kind": "added_mass", "matrix": self.added_mass})
+        if volume == 0.0:
+            return _law({"kind": "added_mass", "matrix": ZERO})
+        (length, width, height), center = self._extent()
+        if isinstance(self.geometry, SphereGeometry):
+            length = width = height = 2 * self.geometry.radius
+        shape = {"length": length, "width": width, "height": height, "volume": volume}
+        return _law({"kind": "added_mass", "position": center, "ellipsoid": shape})
 
     def _volumes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the displaced volume of each shape, and the centre of the total volume."""

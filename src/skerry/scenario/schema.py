@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from skerry.core.config import Config, Positive, Rational, config_of
-from skerry.core.errors import UnknownName
+from skerry.core.errors import UnknownName, did_you_mean
 from skerry.core.geo import GeoReference
 from skerry.formats.yaml_documents import dump_document
 from skerry.parts.interface import INTERFACES
@@ -41,6 +41,9 @@ class RobotConfig(Config):
     commands: dict[str, dict[str, float]] = Field(
         {}, description="commands of its actuators at the start, by name: {thruster1: {rpm: 500}}"
     )
+    noise: Literal["none"] | None = Field(
+        None, description="`none`: all its sensors and acoustic parts measure exactly"
+    )
     anchored: bool = Field(False, description="hold the root link fixed, as on a test stand")
     overrides: Annotated[dict[str, object], AfterValidator(to_plain)] = Field(
         {}, description="settings that replace those of vehicle.yaml, as a tree; null removes a part"
@@ -50,15 +53,17 @@ class RobotConfig(Config):
 class VisualizerConfig(Config):
     """Particles that make the force fields visible."""
 
-    count: int = Field(100, ge=1, le=10_000)
+    count: int = Field(100, ge=1, le=10_000, description="number of particles that are kept alive")
     lifetime: Positive = Field(1.0, description="longest life of a particle, s")
-    size: Positive = Field(0.1, description="size of a drawn particle, m")
+    size: Positive = Field(0.1, description="radius of a drawn particle, m")
     trail: int = Field(10, ge=1, le=100, description="number of past positions that are drawn of each particle")
     frequency: Rational = Field(
         Fraction(20), gt=0, description="rate at which particles move, Hz; at most once per step"
     )
     recycle_when_out: bool = Field(True, description="replace particles that are outside all fields")
-    spawn_strictly_inside: bool = Field(False, description="create particles inside a field, not in its bounding box")
+    spawn_strictly_inside: bool = Field(
+        False, description="create particles where a field acts, in the water or above it, not in its bounding box"
+    )
 
 
 class Scenario(Config):
@@ -67,11 +72,14 @@ class Scenario(Config):
     name: str = ""
     description: str = ""
     seed: int = Field(0, ge=0, lt=2**63)
+    noise: Literal["none"] | None = Field(None, description="`none`: all sensors and acoustic parts measure exactly")
     step: Rational = Field(Fraction(1, 200), gt=0, le=Fraction(1, 10), description="length of a physics step, s")
     integrator: Literal["implicitfast", "euler", "rk4"] = "implicitfast"
     duration: Positive | None = Field(None, description="length of a run, s; unlimited by default")
     gravity: float = Field(9.81, ge=0, le=100, description="m/s²")
-    reference: GeoReference | None = Field(None, description="position of the world's origin on the Earth")
+    reference: GeoReference | None = Field(
+        None, description="position of the world's origin, or of another point, on the Earth"
+    )
     water: WaterConfig = WaterConfig()
     sky: SkyConfig = Field(SkyConfig(), description="sun and sky for cameras")
     visualizer: VisualizerConfig | None = Field(
@@ -90,6 +98,17 @@ class Scenario(Config):
     def _check_names(self) -> Scenario:
         if both := sorted(self.objects.keys() & self.robots.keys()):
             raise ValueError(f"a robot and an object must not have the same name (found {', '.join(both)})")
+        return self
+
+    @model_validator(mode="after")
+    def _find_reference_point(self) -> Scenario:
+        """Replace the name of the reference point by the start position of that object or robot."""
+        if self.reference is not None and isinstance(name := self.reference.at, str):
+            known: dict[str, ObjectConfig | RobotConfig] = {**self.objects, **self.robots}
+            if name not in known:
+                raise ValueError(f"reference.at: there is no object or robot {name!r}; {did_you_mean(name, known)}")
+            found = self.reference.model_copy(update={"at": known[name].pose.position})
+            self.__dict__["reference"] = found
         return self
 
     @model_validator(mode="after")

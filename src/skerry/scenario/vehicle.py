@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from skerry.control.manual.keyboard import KeyConfig
 from skerry.core.config import (
@@ -40,6 +40,21 @@ from skerry.scenario.trials import TrialsConfig
 
 SHIPPED = Path(__file__).parent.parent / "vehicles"
 GROUPS = ("forces", "actuators", "sensors", "controllers", "acoustics")
+MEASURING = ("sensors", "acoustics")
+
+
+class AlternativesConfig(Config):
+    """Settings of sensors of which at most one is on. Switching one on switches the others off."""
+
+    sensors: tuple[str, ...] = Field(min_length=2, description="names of the sensors")
+    active: str | None = Field(None, description="sensor that is on at the start; none by default")
+
+    @model_validator(mode="after")
+    def _check_active(self) -> AlternativesConfig:
+        if self.active is not None and self.active not in self.sensors:
+            hint = did_you_mean(self.active, self.sensors)
+            raise ValueError(f"`active: {self.active}` is not one of `sensors`; {hint}")
+        return self
 
 
 class VehicleConfig(Config):
@@ -52,7 +67,6 @@ class VehicleConfig(Config):
     )
     self_collision: bool = Field(False, description="whether links of the vehicle collide with each other")
     friction: NonNegative | None = Field(None, description="sliding friction coefficient of its links; 1 by default")
-    tyres: tuple[str, ...] = Field((), description="links with soft contacts, such as wheels with tyres")
     trim_density: Positive | None = Field(
         None, description="density of the water in which it is neutrally buoyant, kg/m³; that of the world by default"
     )
@@ -62,6 +76,7 @@ class VehicleConfig(Config):
     controllers: dict[str, config_of(CONTROLLERS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
     acoustics: dict[str, config_of(ACOUSTICS)] = {}  # type: ignore[valid-type]  # noqa: RUF012
 
+    alternatives: dict[str, AlternativesConfig] = Field({}, description="groups of sensors with at most one on")
     ropes: dict[str, RopeConfig] = Field({}, description="ropes of the vehicle, by name")
     keys: dict[str, KeyConfig] = Field({}, description="keyboard keys and their commands")
     trials: TrialsConfig | None = Field(None, description="commands for sea trials")
@@ -77,6 +92,7 @@ class Vehicle:
 
     config: VehicleConfig
     robot: UrdfRobot
+    document: Document = field(repr=False, compare=False)
 
 
 def shipped_vehicles() -> list[str]:
@@ -127,6 +143,8 @@ def read_vehicle(
         faults += _faults_elsewhere(error)
         return None
     document = _with_overrides(own, scenario, path, faults)
+    if "none" in (scenario.data.get("noise"), scenario.part(path).data.get("noise")):
+        document = _without_noise(document)
     config = _check(document, home, faults)
     if config is None:
         return None
@@ -144,7 +162,7 @@ def read_vehicle(
             document.fault(("sensors", name), problem) for name, part in config.sensors.items() if part.needs_reference
         ]
     faults += _command_faults({*config.actuators, *broken}, scenario, path)
-    return Vehicle(config, structure)
+    return Vehicle(config, structure, document)
 
 
 def _with_overrides(own: Document, scenario: Document, path: KeyPath, faults: list[Fault]) -> Document:
@@ -160,6 +178,17 @@ def _with_overrides(own: Document, scenario: Document, path: KeyPath, faults: li
     data = _without(document.data, [(group, part) for group, part, _ in unknown])
     data = _without_removed_parts(data, overrides.data)
     return Document(document.source, data, document.origins)
+
+
+def _without_noise(document: Document) -> Document:
+    """Return the vehicle with `noise: none` in all parts that measure."""
+    exact = {}
+    for group in MEASURING:
+        if isinstance(parts := document.data.get(group), dict):
+            exact[group] = {
+                name: {**part, "noise": "none"} if isinstance(part, dict) else part for name, part in parts.items()
+            }
+    return Document(document.source, document.data | exact, document.origins)
 
 
 def _check(document: Document, home: Path, faults: list[Fault]) -> VehicleConfig | None:
@@ -222,10 +251,6 @@ def _without_removed_parts(data: dict[str, Any], overrides: dict[str, Any]) -> d
 def _part_faults(config: VehicleConfig, structure: UrdfRobot, document: Document, step: Fraction | None) -> list[Fault]:
     """Return the faults that depend on structure, parts and step together."""
     faults = []
-    for number, tyre in enumerate(config.tyres):
-        if tyre not in structure.links:
-            hint = did_you_mean(tyre, structure.links)
-            faults.append(document.fault(("tyres", number), "there is no such link", tyre, hint))
     for group, name, part in config.parts():
         link = getattr(part, "link", None)
         if link is not None and link not in structure.links:
@@ -253,6 +278,9 @@ def _part_faults(config: VehicleConfig, structure: UrdfRobot, document: Document
         faults += _missing_parts(
             binding.commands, [*config.actuators, *manual_setpoints], "actuator or setpoint", path, document
         )
+    for group, choice in config.alternatives.items():
+        where: KeyPath = ("alternatives", group, "sensors")
+        faults += _missing_parts(choice.sensors, config.sensors, "sensor", where, document)
     if config.trials is not None:
         known = [*config.actuators, *manual_setpoints]
         faults += _missing_parts(config.trials.commanded, known, "actuator or setpoint", ("trials",), document)

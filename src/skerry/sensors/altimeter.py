@@ -25,7 +25,7 @@ class AltimeterReading:
 
     time: float = unit("s")
     range: float = unit("m")  # NaN without an echo
-    intensity: float = unit("µPa²")  # of all echoes in the cone, after time-varied gain; 0 without an echo
+    intensity: float = unit("µPa²")  # of all echoes in the cone, after gain; 0 without an echo
 
 
 class AltimeterSensor(SonarSensor[AltimeterReading]):
@@ -47,6 +47,7 @@ class AltimeterSensor(SonarSensor[AltimeterReading]):
             config.tvg,
             config.tvg_spreading / 10.0,
             pings.absorption,
+            config.gain,
             received,
         )
         received[np.isnan(first)] = 0.0

@@ -40,13 +40,16 @@ class BatterySensor(Sensor[BatteryReading]):
 
     def __init__(self, config: Battery) -> None:
         self._config = config
-        self.is_stateful = config.capacity_wh is not None
+        self.is_stateful = config.capacity_wh is not None  # otherwise it only counts time
         self._used = 0.0  # energy used so far, W s
-        self._tick = 0  # tick up to which energy was counted
+        self._first = self._last = 0  # tick of the start, and tick up to which energy was counted
+
+    def start(self, tick: int) -> None:
+        self._first = self._last = tick
 
     def measure(self, view: SensorView, noise: Noise) -> Readings[BatteryReading]:
         config, load = self._config, self._config.base_load + view.power
-        percent = config.start_percent - config.percent_per_minute * view.times / 60.0
+        percent = config.start_percent - config.percent_per_minute * (view.times - self._first * view.step) / 60.0
         if config.capacity_wh is not None:
             percent -= self._count_energy(load, view) / (36.0 * config.capacity_wh)
         percent = np.maximum(percent, 0.0)
@@ -67,16 +70,16 @@ class BatterySensor(Sensor[BatteryReading]):
         """Return the energy used up to each sample, W s, for the load at each sample, W."""
         used = np.empty(len(view))
         for row, (power, tick) in enumerate(zip(load.tolist(), view.ticks.tolist(), strict=True)):
-            self._used += power * (tick - self._tick) * view.step
-            self._tick = tick
+            self._used += power * (tick - self._last) * view.step
+            self._last = tick
             used[row] = self._used
         return used
 
     def state(self) -> bytes:
-        return struct.pack("<dq", self._used, self._tick)
+        return struct.pack("<dqq", self._used, self._first, self._last)
 
     def set_state(self, state: bytes) -> None:
-        self._used, self._tick = struct.unpack("<dq", state)
+        self._used, self._first, self._last = struct.unpack("<dqq", state)
 
 
 class Battery(SensorConfig):

@@ -71,6 +71,17 @@ class Intrinsics(Config):
     cy: float
 
 
+class PreviewConfig(Config):
+    """Window with the image over the 3-D view of the page."""
+
+    left: int = Field(100, ge=0, le=MAX_PIXELS, description="distance from the left edge of the view, pixels")
+    top: int = Field(30, ge=0, le=MAX_PIXELS, description="distance from the upper edge of the view, pixels")
+    width: int = Field(320, ge=16, le=MAX_PIXELS, description="pixels")
+    height: int | None = Field(
+        None, ge=16, le=MAX_PIXELS, description="pixels; by default that of an image that is not distorted"
+    )
+
+
 class CameraSensor(SimpleSensor[CameraReading]):
     """Camera that renders an image per reading."""
 
@@ -180,6 +191,8 @@ def _moved(pose: Pose, velocity: NDArray[np.float64], angular: NDArray[np.float6
 class Camera(SensorConfig):
     """Camera that points along its mount's x axis; the top of the image is towards the mount's z axis."""
 
+    perfect = {"shot_noise": 0.0, "read_noise": 0.0}
+
     kind: Literal["camera"] = "camera"
     width: int = Field(640, ge=1, le=MAX_PIXELS, description="pixels")
     height: int = Field(480, ge=1, le=MAX_PIXELS, description="pixels")
@@ -216,6 +229,9 @@ class Camera(SensorConfig):
     )
     detections: bool = Field(False, description="report bounding boxes of robots and objects, with their visible share")
     jpeg_quality: int = Field(75, ge=1, le=100, description="quality of JPEG images")
+    preview: PreviewConfig | None = Field(
+        None, description="window with the image over the page's view; none by default"
+    )
 
     @model_validator(mode="after")
     def _one_lens(self) -> Camera:
@@ -259,7 +275,11 @@ class Camera(SensorConfig):
     def display(self) -> tuple[Display, ...]:  # type: ignore[override]
         focal_length = float(self.lens().matrix[1, 1])
         fov_deg = float(np.degrees(2 * np.arctan(0.5 * self.height / focal_length)))
-        return (Image("image", quality="jpeg_quality", vertical_fov_deg=fov_deg),)
+        preview = None
+        if (window := self.preview) is not None:
+            height = window.height or max(round(window.width * self.height / self.width), 1)
+            preview = (window.left, window.top, window.width, height)
+        return (Image("image", quality="jpeg_quality", vertical_fov_deg=fov_deg, preview=preview),)
 
     @classmethod
     def example(cls, **settings: Any) -> Self:

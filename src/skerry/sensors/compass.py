@@ -69,6 +69,8 @@ class Compass(SensorConfig):
     display = (Scalars(("heading_deg",)),)
     ros = {"smarc_msgs/FloatStamped": {"data": "heading_deg"}}
 
+    perfect = {"bias_deg": 0.0, "noise_deg": 0.0}
+
     kind: Literal["compass"] = "compass"
     declination_deg: float = Field(
         0.0, ge=-180, le=180, description="angle of magnetic north east of the world's north; 0 gives the true heading"

@@ -70,6 +70,8 @@ class Ctd(SensorConfig):
 
     ros = {"smarc_msgs/CTD": {"conductivity": "conductivity", "temperature": "temperature", "depth": "depth"}}
 
+    perfect = {"conductivity_noise": 0.0, "temperature_noise": 0.0, "depth_noise": 0.0}
+
     kind: Literal["ctd"] = "ctd"
     conductivity_noise: NonNegative = Field(0.003, description="standard deviation, mS/cm")
     temperature_noise: NonNegative = Field(0.002, description="standard deviation, °C")

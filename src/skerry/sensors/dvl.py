@@ -319,6 +319,8 @@ class Dvl(RaySensorConfig):
 
     display = (Scalars(vectors=("velocity",)), Rays())
 
+    perfect = {"velocity_noise": 0.0, "range_noise": 0.0}
+
     kind: Literal["dvl"] = "dvl"
     beams: int = Field(4, ge=3, le=64, description="number of beams")
     minimum_hits: int = Field(

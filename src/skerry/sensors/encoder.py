@@ -60,6 +60,8 @@ class EncoderSensor(Sensor[EncoderReading]):
 class Encoder(SensorConfig):
     """Joint encoder."""
 
+    perfect = {"position_noise": 0.0, "velocity_noise": 0.0}
+
     kind: Literal["encoder"] = "encoder"
     joint: str = Field(min_length=1, description="name of the joint")
     ticks_per_turn: int = Field(4096, ge=1, description="ticks per turn of the disc")

@@ -27,7 +27,7 @@ class FlsReading:
     time: float = unit("s")
     bin_size: float = unit("m")
     azimuths: NDArray[np.float64] = unit("rad")  # (beams,), positive to the left, from the leftmost to the rightmost
-    image: Singles = unit("µPa²")  # (beams, bins), after time-varied gain
+    image: Singles = unit("µPa²")  # (beams, bins), after gain
     levels: Bytes = unit("")  # (beams, bins), amplitudes
     cloud: SonarCloud = unit()
 

@@ -113,6 +113,8 @@ class Gps(SensorConfig):
         ReferenceLine(),
     )
 
+    perfect = {"noise": 0.0, "vertical_noise": 0.0}
+
     kind: Literal["gps"] = "gps"
     noise: NonNegative = Field(0.5, description="standard deviation east and north, m")
     vertical_noise: NonNegative = Field(1.0, description="standard deviation of the altitude, m")

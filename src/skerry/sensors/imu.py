@@ -1,9 +1,21 @@
 """Inertial measurement unit: specific force, angular rate and attitude at its position on a link.
 
-Angular rate and attitude are those of the sample. The specific force is the mean over the last step: (v − v_before)/h
-of the sensor's position, minus gravity, in the axes of the middle of that step. So it includes the effects of the
-offset from the link (centripetal and tangential acceleration), and its sum over all steps is exactly the change of
-velocity.
+`linear_acceleration` is the mean over the sensor's own period T, from its previous sample to this one:
+
+    f = Rᵀ ((v − v_previous)/T + g ẑ)
+
+v is the velocity of the sensor's position in the world, so that f includes the effects of the offset from the link
+(centripetal and tangential acceleration). R is the attitude at the sample. At rest f is g upwards; without gravity
+(`with_gravity: false`) the term g ẑ is left out. So R f − g ẑ, summed over the samples and multiplied by their periods,
+is exactly the change of velocity, at any rate and also while the sensor turns. This is the velocity increment of a
+strapdown unit after its sculling correction, resolved in the axes at the end of the period (Savage 1998, Strapdown
+Inertial Navigation Integration Algorithm Design, Part 2, J. Guidance 21(2)): the sculling error of a unit that sums
+in its turning axes is 0. `angular_acceleration` is Rᵀ (ω − ω_previous)/T, in the same way.
+
+`angular_velocity`, `orientation` and `linear_velocity` are those of the instant of the sample. Integrating the angular
+rate of a slow IMU therefore misses what happens between the samples, and coning; the orientation does not.
+
+The first sample of a run has no previous one; its change of velocity is 0.
 """
 
 from __future__ import annotations
@@ -32,7 +44,10 @@ RATE_WALK, FORCE_WALK = 4, 8
 
 @dataclass(frozen=True)
 class ImuReading:
-    """Rates and forces in the sensor's axes (FLU); orientation of the sensor in the world (ENU) as x, y, z, w."""
+    """Vectors in the sensor's axes (FLU) at the sample; orientation of the sensor in the world (ENU) as x, y, z, w.
+
+    The accelerations are means over the period since the previous sample; the other values are of the instant.
+    """
 
     time: float = unit("s")
     orientation: NDArray[np.float64] = unit("")
@@ -41,13 +56,15 @@ class ImuReading:
     orientation_covariance: NDArray[np.float64] = unit("rad²")  # (3, 3)
     angular_velocity_covariance: NDArray[np.float64] = unit("(rad/s)²")  # (3, 3)
     linear_acceleration_covariance: NDArray[np.float64] = unit("(m/s²)²")  # (3, 3)
+    linear_velocity: NDArray[np.float64] = unit("m/s")  # over ground, exact; real IMUs do not measure it
+    angular_acceleration: NDArray[np.float64] = unit("rad/s²")  # exact
 
 
 @kernel
 def sense(
     now: Any,
     before: Any,
-    step: float,
+    seconds: float,
     gravity: float,
     key0: int,
     key1: int,
@@ -55,21 +72,21 @@ def sense(
     sigmas: Any,
     measured: Any,
 ) -> None:
-    """Write the attitude (x, y, z, w), rate and specific force of a frame, with noise.
+    """Write attitude (x, y, z, w), rate and specific force with noise, then exact velocity and angular acceleration.
 
-    The force is the mean over the step, Δv/h, rotated into the frame by the attitude at the middle of the step. The
-    attitude noise is a rotation by small angles δ, the quaternion (δ/2, 1) normalised.
+    All vectors are in the axes of the frame at the sample. The attitude noise is a rotation by small angles δ, the
+    quaternion (δ/2, 1) normalised.
 
     Args:
         now: Motion of the frame at the sample, (13,).
-        before: Motion of the frame one step earlier, (13,).
-        step: Length of the step, s.
+        before: Motion of the frame at the previous sample, (13,).
+        seconds: Time between the two samples, s.
         gravity: Gravity in the specific force, m/s²; 0 to leave it out.
         key0: First key of the noise.
         key1: Second key of the noise.
         tick: Tick of the sample.
         sigmas: Standard deviations of attitude, rate and force, (3,).
-        measured: Output (10,).
+        measured: Output (16,).
     """
     noise = np.empty(9)
     fill_normal(key0, key1, tick, ATTITUDE_NOISE, 0, noise[:3])
@@ -86,20 +103,19 @@ def sense(
     measured[3] = (w - x * i - y * j - z * k) * scale
     p, q, r = rotate_to_frame(x, y, z, w, now[10], now[11], now[12])
     measured[4], measured[5], measured[6] = p + noise[3], q + noise[4], r + noise[5]
-    dot = x * before[3] + y * before[4] + z * before[5] + w * before[6]
-    sign = 1.0 if dot >= 0.0 else -1.0
-    x, y, z, w = before[3] + sign * x, before[4] + sign * y, before[5] + sign * z, before[6] + sign * w
-    scale = 1.0 / np.sqrt(x * x + y * y + z * z + w * w)
-    a, b, c = (now[7] - before[7]) / step, (now[8] - before[8]) / step, (now[9] - before[9]) / step + gravity
-    a, b, c = rotate_to_frame(x * scale, y * scale, z * scale, w * scale, a, b, c)
+    a, b, c = (now[7] - before[7]) / seconds, (now[8] - before[8]) / seconds, (now[9] - before[9]) / seconds + gravity
+    a, b, c = rotate_to_frame(x, y, z, w, a, b, c)
     measured[7], measured[8], measured[9] = a + noise[6], b + noise[7], c + noise[8]
+    measured[10], measured[11], measured[12] = rotate_to_frame(x, y, z, w, now[7], now[8], now[9])
+    a, b, c = (now[10] - before[10]) / seconds, (now[11] - before[11]) / seconds, (now[12] - before[12]) / seconds
+    measured[13], measured[14], measured[15] = rotate_to_frame(x, y, z, w, a, b, c)
 
 
 @kernel
 def sense_batch(
     now: Any,
     before: Any,
-    step: float,
+    seconds: Any,
     gravity: float,
     key0: int,
     key1: int,
@@ -109,13 +125,14 @@ def sense_batch(
 ) -> None:
     """Run `sense` for several samples, one per row."""
     for k in range(ticks.size):
-        sense(now[k], before[k], step, gravity, key0, key1, ticks[k], sigmas, measured[k])
+        sense(now[k], before[k], seconds[k], gravity, key0, key1, ticks[k], sigmas, measured[k])
 
 
 class ImuSensor(Sensor[ImuReading]):
     """IMU with white noise, start bias and random walk."""
 
     execution = "batch"
+    needs = frozenset({"previous"})
 
     def __init__(self, config: Imu, offset: Pose) -> None:
         self._config = config
@@ -129,14 +146,16 @@ class ImuSensor(Sensor[ImuReading]):
 
     def measure(self, view: SensorView, noise: Noise) -> Readings[ImuReading]:
         config, ticks, step = self._config, view.ticks, view.step
-        now, before = view.motion(config.link, self._offset), view.motion_before(config.link, self._offset)
-        measured = np.empty((len(ticks), 10))
+        earlier = view.previous
+        now, before = view.motion(config.link, self._offset), earlier.motion(config.link, self._offset)
+        seconds = np.maximum(view.times - earlier.times, step)  # the first sample of a run has no period
+        measured = np.empty((len(ticks), 16))
         gravity = view.gravity if config.with_gravity else 0.0
-        sense_batch(now, before, step, gravity, *noise.key, ticks, self._sigmas, measured)
+        sense_batch(now, before, seconds, gravity, *noise.key, ticks, self._sigmas, measured)
         if self._has_bias:
             for row, tick in zip(measured, ticks.tolist(), strict=True):
                 row[4:7] += self._bias(noise, tick, step, config.gyro_bias, config.gyro_walk, RATE_WALK)
-                row[7:] += self._bias(
+                row[7:10] += self._bias(
                     noise, tick, step, config.accelerometer_bias, config.accelerometer_walk, FORCE_WALK
                 )
         attitude, rate, force = (shared(covariance, len(view)) for covariance in self._covariances)
@@ -146,10 +165,12 @@ class ImuSensor(Sensor[ImuReading]):
                 "time": view.times,
                 "orientation": measured[:, :4],
                 "angular_velocity": measured[:, 4:7],
-                "linear_acceleration": measured[:, 7:],
+                "linear_acceleration": measured[:, 7:10],
                 "orientation_covariance": attitude,
                 "angular_velocity_covariance": rate,
                 "linear_acceleration_covariance": force,
+                "linear_velocity": measured[:, 10:13],
+                "angular_acceleration": measured[:, 13:],
             },
         )
 
@@ -184,6 +205,16 @@ class Imu(SensorConfig):
             "linear_acceleration": "linear_acceleration",
             "linear_acceleration_covariance": "linear_acceleration_covariance",
         }
+    }
+
+    perfect = {
+        "attitude_noise": 0.0,
+        "gyro_noise": 0.0,
+        "gyro_bias": 0.0,
+        "gyro_walk": 0.0,
+        "accelerometer_noise": 0.0,
+        "accelerometer_bias": 0.0,
+        "accelerometer_walk": 0.0,
     }
 
     kind: Literal["imu"] = "imu"

@@ -61,6 +61,8 @@ class JointStatesSensor(Sensor[JointStatesReading]):
 class JointStates(SensorConfig):
     """Joint states of a robot, exact unless noise is given."""
 
+    perfect = {"position_noise": 0.0, "velocity_noise": 0.0}
+
     kind: Literal["joint_states"] = "joint_states"
     joints: tuple[str, ...] = Field((), description="names of the joints, in this order; empty for all movable joints")
     position_noise: NonNegative = Field(0.0, description="standard deviation of the position, rad or m")

@@ -339,6 +339,8 @@ BEAMS: Final = ("channels", "lowest_deg", "highest_deg", "columns", "resolution_
 class Lidar(RaySensorConfig):
     """Lidar with the pattern of a known device; settings replace the device's values."""
 
+    perfect = {"noise": 0.0, "dropout": 0.0}
+
     kind: Literal["lidar"] = "lidar"
     pattern: str = Field(description="name of the device, or `planar`")
     min_range: NonNegative | None = Field(None, description="minimum range, m")

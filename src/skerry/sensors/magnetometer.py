@@ -75,6 +75,8 @@ class Magnetometer(SensorConfig):
     display = (Scalars(vectors=("field",)),)
     ros = {"sensor_msgs/MagneticField": {"magnetic_field": "field", "magnetic_field_covariance": "covariance"}}
 
+    perfect = {"noise": 0.0}
+
     kind: Literal["magnetometer"] = "magnetometer"
     strength: Positive = Field(STRENGTH, description="strength of the field, T")
     inclination_deg: float = Field(INCLINATION, ge=-90, le=90, description="angle of the field below the horizon")

@@ -33,14 +33,25 @@ class MbesSensor(SonarSensor[MbesReading]):
 
 
 class Mbes(SonarConfig):
-    """Multibeam echo sounder that points down."""
+    """Multibeam echo sounder that points down, or to one side."""
 
     display = (Cloud("cloud.points", "cloud.pose", "cloud.levels"), Rays("cloud.points", "cloud.pose"))
 
     kind: Literal["mbes"] = "mbes"
     thickness_deg: float = Field(1.0, gt=0, le=90, description="thickness of the fan along the track")
+    tilt_deg: float | None = Field(
+        None, ge=0, le=90, description="angle of the fan's upper edge below level; by default the fan points down"
+    )
+    side: Literal["port", "starboard"] = Field(
+        "starboard", description="side of the upper edge of a fan with `tilt_deg`"
+    )
     tvg_spreading: float = Field(20.0, ge=0, le=100, description="time-varied gain, dB per decade of range")
 
     def build(self) -> MbesSensor:
         breadth, thickness = np.radians([self.beam_breadth_deg, self.thickness_deg])
-        return MbesSensor(self, across_track_fan(breadth, self.rays_per_beam, 0.0, thickness))
+        middle = 0.0
+        if self.tilt_deg is not None:
+            middle = (np.pi - breadth) / 2 - np.radians(self.tilt_deg)
+        if self.side == "port":
+            middle = -middle
+        return MbesSensor(self, across_track_fan(breadth, self.rays_per_beam, middle, thickness))

@@ -29,7 +29,7 @@ class MsisReading:
     pose: Pose = unit()  # pose of the fan in the world, with x along the fan
     angle: float = unit("rad")  # of the fan from the sensor's x axis, positive to the left, from −π to π
     bin_size: float = unit("m")
-    intensity: Singles = unit("µPa²")  # (bins,), after time-varied gain
+    intensity: Singles = unit("µPa²")  # (bins,), after gain
     levels: Bytes = unit("")  # (bins,), amplitudes
 
 

@@ -63,6 +63,8 @@ class Pressure(SensorConfig):
 
     display = (Scalars(("pressure", "depth", "saturated")),)
 
+    perfect = {"noise": 0.0}
+
     kind: Literal["pressure"] = "pressure"
     max_depth: Positive = Field(300.0, description="maximum depth, m")
     include_atmosphere: bool = Field(True, description="include the standard atmosphere, 101325 Pa")

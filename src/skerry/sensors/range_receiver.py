@@ -1,12 +1,12 @@
 """Range receiver: distances to named senders, unaffected by obstacles; infinite beyond its range.
 
-Each range is r (1 + n), with n normal, so that the noise grows with distance.
+The error is normal with the given mean and the standard deviation √(σ² + (p r)²) at the range r.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import dist, inf
+from math import dist, hypot, inf
 from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator
@@ -42,25 +42,33 @@ class RangeReceiverSensor(SimpleSensor[RangeReceiverReading]):
     def measure_one(self, sample: SampleView, noise: Noise) -> RangeReceiverReading:
         config = self._config
         here = sample.pose(config.link).transform(self._offset).tolist()
-        draws = noise.normal(sample.tick, (len(config.senders),)).tolist() if config.noise_sigma > 0.0 else None
+        draws = noise.normal(sample.tick, (len(config.senders),)).tolist()
         ranges = []
-        for number, sender in enumerate(config.senders):
+        for sender, draw in zip(config.senders, draws, strict=True):
             distance = dist(here, sample.position_of(sender).tolist())
-            error = config.noise_mean + (config.noise_sigma * draws[number] if draws is not None else 0.0)
-            ranges.append(max(distance * (1.0 + error), 0.0) if distance < config.range else inf)
+            error = config.noise_mean + hypot(config.noise_sigma, config.noise_proportional * distance) * draw
+            ranges.append(max(distance + error, 0.0) if distance < config.range else inf)
         return RangeReceiverReading(sample.time, config.senders, tuple(ranges))
 
 
 class RangeReceiver(SensorConfig):
-    """Receiver of ranges to robots, links or objects."""
+    """Receiver of ranges to robots, links or objects.
+
+    The default noise is the ±10 cm of ultra-wideband radio (Decawave DWM1000 data sheet).
+    """
 
     ros = {"smarc_msgs/FloatStamped": {"data": "range"}}
+
+    perfect = {"noise_mean": 0.0, "noise_sigma": 0.0, "noise_proportional": 0.0}
 
     kind: Literal["range_receiver"] = "range_receiver"
     senders: tuple[str, ...] = Field((), description="names of robots, objects, or links as robot/link")
     range: Positive = Field(10.0, description="distance within which a sender is received, m")
-    noise_mean: float = Field(0.0, description="mean of the relative error n")
-    noise_sigma: NonNegative = Field(0.1, description="standard deviation of the relative error n")
+    noise_mean: float = Field(0.0, description="mean of the error, m")
+    noise_sigma: NonNegative = Field(0.1, description="standard deviation of the error at short range, m")
+    noise_proportional: NonNegative = Field(
+        0.0, description="standard deviation that grows with the range, as a share of it"
+    )
 
     @field_validator("senders")
     @classmethod

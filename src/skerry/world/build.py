@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+import logging
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -12,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skerry.acoustics.channel.channel import AcousticChannel
+from skerry.control.geometric_tracking import GeometricTracking
 from skerry.control.manual.keyboard import Keyboard
 from skerry.core.clock import Clock, Rate
-from skerry.core.errors import SkerryError, did_you_mean
+from skerry.core.errors import FileError, SkerryError, did_you_mean
 from skerry.core.frames import Pose
 from skerry.core.geo import Projection
 from skerry.core.noise import Noise
@@ -24,10 +27,11 @@ from skerry.parts.display import check_display
 from skerry.parts.law import Attach, Law, LawConfig
 from skerry.parts.readings import check_reading
 from skerry.parts.sensor import Sensor, SensorConfig
+from skerry.physics.buried import depths_in_ground
 from skerry.physics.engine import Engine
 from skerry.physics.joint_drive import JointDrive
 from skerry.physics.law_binding import WORLD_OWNER
-from skerry.physics.model import Model, Options, assemble
+from skerry.physics.model import Model, Options, assemble, solid_boxes
 from skerry.physics.tree import Body, LawBuilder
 from skerry.rays import robot_bit
 from skerry.ropes.rope import Rope
@@ -44,13 +48,18 @@ from skerry.world.particles import FieldParticles
 from skerry.world.python_forces import ForceFunction, PythonForce
 from skerry.world.ray_scene import RaySceneBuilder, bodies_for_rays
 from skerry.world.robot import BodyTree, Object, Parts, Robot, TreeBinding
-from skerry.world.ropes import ROPES, bind_ropes, rope_plans, ropes_for_rays
+from skerry.world.ropes import ROPES, bind_ropes, hanging_mass, rope_plans, ropes_for_rays
 from skerry.world.sampling.mounted_sensor import MountedSensor
 from skerry.world.sampling.sample import LiveState
 from skerry.world.sampling.sample_buffer import SampleBuffer
 from skerry.world.sampling.sample_view import RobotSampleView
 from skerry.world.start import set_initial_commands
 from skerry.world.world import World
+
+logger = logging.getLogger("skerry")
+
+ALLOWED_DEPTH = 0.05
+"""Depth of a body in the ground at the start up to which contacts push it out gently, m."""
 
 Source = str | Path | Scenario | Mapping[str, Any]
 """Name of a shipped scenario, path of a file, mapping, or `Scenario`."""
@@ -85,9 +94,21 @@ def _build_core(
     """Return the core of a scenario's world; it keeps the unchanged robots and objects of the core that it replaces."""
     python_forces = _python_forces(loaded, forces)
     kept = _Kept.of(former, loaded)
-    return _CoreBuilder(loaded, _assemble(loaded, python_forces, kept), python_forces, kept).build(
-        lambda settings, former: _build_core(load_scenario(settings), forces, former)
-    )
+    with _located(loaded):
+        return _CoreBuilder(loaded, _assemble(loaded, python_forces, kept), python_forces, kept).build(
+            lambda settings, former: _build_core(load_scenario(settings), forces, former)
+        )
+
+
+@contextmanager
+def _located(loaded: LoadedScenario) -> Iterator[None]:
+    """Add the file and line of the part to error messages of the build."""
+    try:
+        yield
+    except SkerryError as error:
+        if len(error.args) == 1 and not isinstance(error, FileError):
+            error.args = (loaded.locate(str(error)),)
+        raise
 
 
 @dataclass(kw_only=True, frozen=True)
@@ -295,6 +316,12 @@ class _CoreBuilder:
         for part, settings in robot.vehicle.config.sensors.items():
             where = f"{robot.name}.sensors.{part}"
             _check_bodies(where, settings.needs_bodies, self._loaded)
+            for name in (robot.name, f"{robot.name}/{settings.link}"):
+                if name in settings.needs_bodies:
+                    raise SkerryError(
+                        f"{where}: {name!r} is the sensor's own {'link' if '/' in name else 'robot'}; "
+                        "name another robot, object or link"
+                    )
             _check_joints(where, settings, self._model.joints[robot.name])
             noise = self._noise(f"{robot.name}/{part}")
             if part in robot.sensors:
@@ -311,6 +338,12 @@ class _CoreBuilder:
                 mount=settings,
                 buffer=self._buffer,
             )
+        for choice in robot.vehicle.config.alternatives.values():
+            group = [robot.sensors[part] for part in choice.sensors]
+            if not any(sensor.alternatives for sensor in group):
+                for part, sensor in zip(choice.sensors, group, strict=True):
+                    sensor.alternatives = tuple(other for other in group if other is not sensor)
+                    sensor.on = part == choice.active
 
     def _add_controllers(self, robot: Robot, view: RobotSampleView) -> None:
         for part, settings in robot.vehicle.config.controllers.items():
@@ -395,6 +428,8 @@ def _check_sensor(where: str, settings: SensorConfig, sensor: Sensor[Any]) -> No
         reading = sensor.reading_type()
         check_reading(reading)
         check_display(reading, settings.display, sensor)
+        if "previous" in sensor.needs and sensor.execution == "thread":
+            raise SkerryError(f'`{type(sensor).__name__}` needs "previous"; its `execution` must be "batch" or "now"')
     except SkerryError as error:
         raise SkerryError(f"{where}: {error}") from None
 
@@ -444,7 +479,8 @@ def build_batch(
         loaded, key = known[seed, id(layer)]
         scenarios.append(loaded.scenario)
         if key not in models:
-            assembly = _assemble(loaded, {}, _Kept())
+            with _located(loaded):
+                assembly = _assemble(loaded, {}, _Kept())
             model = assembly.model
             if model.water.raises_outside:
                 raise SkerryError(
@@ -473,7 +509,8 @@ def rebuild(batch: Batch, world: int, source: Source, seed: int, overrides: Mapp
         overrides: Replaced values of the scenario.
     """
     loaded = load_scenario(source, overrides, seed)
-    assembly = _assemble(loaded, {}, _Kept())
+    with _located(loaded):
+        assembly = _assemble(loaded, {}, _Kept())
     batch.replace(world, loaded.scenario, assembly.model)
     _bind_all_laws(assembly.model, batch.engine.part("userdata")[world])
     set_initial_commands(loaded.scenario, assembly.actuators)
@@ -521,11 +558,86 @@ def _assemble(loaded: LoadedScenario, python_forces: Mapping[str, PythonForce], 
         bodies.append(_robot_body(loaded, scenario, name, water.density, actuators[name], python_forces, kept))
     bodies += [_object_body(scenario, name, terrain, kept) for name in scenario.objects]
     options = Options(scenario.step, scenario.integrator, scenario.gravity)
-    plans = rope_plans(loaded)
-    rope_system = RopeSystem(plans, terrain, bool(scenario.water.winds)) if plans else None
-    systems = {} if rope_system is None else {ROPES: rope_system}
-    model = assemble(bodies, water, terrain, options, scenario.fields, systems)
+
+    def compile_model() -> tuple[Model, RopeSystem | None]:
+        plans = rope_plans(loaded)
+        ropes = RopeSystem(plans, terrain, bool(scenario.water.winds)) if plans else None
+        systems = {} if ropes is None else {ROPES: ropes}
+        return assemble(bodies, water, terrain, options, scenario.fields, systems), ropes
+
+    model, rope_system = compile_model()
+    if lifts := _lifts_out_of_ground(model, terrain, bodies, kept):
+        bodies = [replace(body, pose=_raised(body.pose, lifts.get(body.name, 0.0))) for body in bodies]
+        model, rope_system = compile_model()
+    _report_unfelt_fields(model, scenario, kept)
+    for name, thing in scenario.objects.items():
+        if name not in kept.trees and thing.has_no_water_forces:
+            logger.warning(
+                "objects.%s: has neither drag nor added mass, so that water does not slow it down; set "
+                "`quadratic_damping: shape` and `added_mass: shape` to estimate both, or give numbers (0 for none)",
+                name,
+            )
+    _report_solid_targets(model, loaded, kept)
     return _Assembly(model=model, terrain=terrain, actuators=actuators, rope_system=rope_system)
+
+
+def _raised(pose: Pose, height: float) -> Pose:
+    x, y, z = pose.position
+    return Pose((x, y, z + height), pose.orientation)
+
+
+def _lifts_out_of_ground(
+    model: Model, terrain: Terrain | None, bodies: Sequence[Body], kept: _Kept
+) -> dict[str, float]:
+    """Return how far each new movable robot or object that starts inside the ground must be lifted, m, by name."""
+    if terrain is None:
+        return {}
+    movable = {body.name for body in bodies if body.motion == "dynamic"} - kept.trees
+    depths = depths_in_ground(model, terrain)
+    lifts = {name: depth for name, depth in depths.items() if name in movable and depth > ALLOWED_DEPTH}
+    for name, lift in lifts.items():
+        logger.warning(
+            "%s starts %.2f m inside the ground and is lifted by this distance; raise the z of its `pose`", name, lift
+        )
+    return lifts
+
+
+def _report_unfelt_fields(model: Model, scenario: Scenario, kept: _Kept) -> None:
+    """Log a warning for each movable robot or object that starts in a force field but has no force points."""
+    anchored = {name for name, robot in scenario.robots.items() if robot.anchored}
+    fixed = {name for name, thing in scenario.objects.items() if thing.motion != "dynamic"}
+    for owner in (owner for owner in model.links if owner not in anchored | fixed | kept.trees):
+        if any(law.point_set is not None for law in model.laws[owner].values()):
+            continue
+        places = [model.start_pose(body).position for body in {link.body for link in model.links[owner].values()}]
+        for name, config in scenario.fields.items():
+            if any(config.volume.contains(place) for place in places):
+                logger.warning(
+                    "%s starts in the force field %r, which has no effect on it: fields act on force points, and it "
+                    "has none; give it a `force_points` law",
+                    *(owner, name),
+                )
+
+
+def _report_solid_targets(model: Model, loaded: LoadedScenario, kept: _Kept) -> None:
+    """Log a warning for each robot that shall follow a solid target into its shape."""
+    for name in (name for name in loaded.scenario.robots if name not in kept.trees):
+        for part, config in loaded.vehicles[name].config.controllers.items():
+            target = getattr(config, "target", None)
+            owner, _, link = (target or "").partition("/")
+            if not isinstance(config, GeometricTracking) or owner not in model.links or owner == name:
+                continue
+            body = model.links[owner][link].body if link in model.links[owner] else model.roots[owner]
+            frame = model.links[name][config.link]
+            place = (model.start_pose(frame.body) @ frame.offset).position
+            shift = model.start_pose(body).position + np.array(config.offset) - place
+            solid = solid_boxes(model, owner)
+            if any((np.abs(a - b - shift) < c + d).all() for a, c in solid for b, d in solid_boxes(model, name)):
+                logger.warning(
+                    "%s.controllers.%s follows %r, which is solid, with an `offset` of %s m: both overlap there and "
+                    "collide; give an `offset`, or set `collides: false` for the shapes of the target",
+                    *(name, part, target, list(config.offset)),
+                )
 
 
 def _robot_body(
@@ -556,10 +668,10 @@ def _robot_body(
         frozen=_visual_joints(vehicle),
         trim_ballast=sum(config.trim_ballast(density) for _, _, config in vehicle.config.parts()),
         trim_density=vehicle.config.trim_density,
+        hanging_mass=hanging_mass(loaded, name),
         motion="static" if robot.anchored else "dynamic",
         self_collision=vehicle.config.self_collision,
         friction=vehicle.config.friction,
-        tyres=frozenset(vehicle.config.tyres),
     )
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from skerry.acoustics.channel.channel import AcousticChannel
-from skerry.core.clock import Clock
+from skerry.core.clock import Clock, Rate
+from skerry.core.errors import SkerryError
 from skerry.core.noise import Noise
 from skerry.parts.component import Component
 from skerry.physics.carry_over import carry_over_state, common_bodies
@@ -92,6 +94,8 @@ class WorldCore:
     initial_snapshot: Snapshot = field(init=False)
 
     def __post_init__(self) -> None:
+        self.buffer.sensor_rates = _rates_of(self.sensors)
+        self.buffer.previous_rates = _rates_of(sensor for sensor in self.sensors if "previous" in sensor.sensor.needs)
         kept = self.kept_states
         self.initial_states = {
             name: kept[name] if name in kept else component.state() for name, component in self.components.items()
@@ -141,13 +145,21 @@ class WorldCore:
             bind()
         self.bindings.clear()
 
-    def start(self, scenario: Scenario, running: Collection[str] = ()) -> None:
-        """Set the initial commands of all robots that are not `running`, and start their sensors."""
-        new = {name: robot for name, robot in self.robots.items() if name not in running}
+    def start(self, scenario: Scenario, former: WorldCore | None = None) -> None:
+        """Set the initial commands of all new robots, continue from a former core, and start the new sensors.
+
+        Raises:
+            SkerryError: The former core cannot be replaced; see `continue_from`.
+        """
+        new = {name: robot for name, robot in self.robots.items() if former is None or name not in self.kept}
         set_initial_commands(scenario, {name: robot.actuators for name, robot in new.items()})
+        if former is not None:
+            self.continue_from(former)
         for robot in new.values():
             for sensor in robot.sensors.values():
                 sensor.start()
+            for part in robot.acoustics.values():
+                part.set_state(part.state())  # plan the next transmission from the present tick
 
     def events(self, scenario: Scenario) -> Events:
         """Return the events of a scenario of this structure."""
@@ -159,17 +171,31 @@ class WorldCore:
         Raises:
             SkerryError: A rope runs over a hook that no longer exists. The former core is then unchanged.
         """
+        for sensor in self.sensors:
+            sensor.settle()
+        self.clock.set_state(former.clock.state())
         bodies = common_bodies(self.engine, former.engine, self.kept)
+        self._copy_samples(former, bodies)
+        self._copy_state(former, bodies)
+        if self.particles is not None and former.particles is not None:
+            self.particles.set_state(former.particles.state())
+        self.acoustics.copy_from(former.acoustics)
+
+    def _copy_state(self, former: WorldCore, bodies: Mapping[int, int]) -> None:
+        """Copy the state of the common bodies and ropes from the live state of a former core."""
         carry_over_state(self.engine, former.engine, self.kept, bodies)
         if self.rope_system is not None and former.rope_system is not None:
             states = [core.engine.model.laws[WORLD_OWNER][ROPES].memory for core in (self, former)]
             self.rope_system.carry_over(states[0], former.rope_system, states[1], bodies)
-        self.clock.set_state(former.clock.state())
-        for sensor in self.sensors:
-            sensor.settle()
-        if self.particles is not None and former.particles is not None:
-            self.particles.set_state(former.particles.state())
-        self.acoustics.copy_from(former.acoustics)
+
+    def _copy_samples(self, former: WorldCore, bodies: Mapping[int, int]) -> None:
+        """Copy the kept samples. In these samples, new bodies are in their initial state."""
+        for tick in sorted({*former.buffer.ticks, *self.buffer.kept_ticks(self.clock.tick)}):
+            replaying = former.buffer.replaying(tick) if former.buffer.has(tick) else nullcontext()
+            with replaying, suppress(SkerryError):  # the ropes of a past sample may be over a hook that is removed now
+                self._copy_state(former, bodies)
+            self.buffer.store_live(tick)
+        self.buffer.start = self.clock.tick
 
     def close(self, successor: WorldCore | None = None) -> None:
         """Free the native memory. Sensors that `successor` does not have discard their unfinished readings."""
@@ -178,3 +204,8 @@ class WorldCore:
             if id(sensor) not in still_used:
                 sensor.drop()
         self.engine.close()
+
+
+def _rates_of(sensors: Iterable[MountedSensor[Any]]) -> list[Rate]:
+    """Return the rates of sensors, each once."""
+    return list({sensor.rate.ratio: sensor.rate for sensor in sensors}.values())

@@ -26,6 +26,8 @@ from skerry.world.robot import BodyTree
 
 ROPES = "ropes"
 """Name of the law of all ropes in the physics model."""
+TAUT_SHARE = 0.9
+"""Distance of two tied origins from which on a rope counts as not slack, as a share of its length."""
 
 
 def rope_plans(loaded: LoadedScenario) -> dict[str, RopePlan]:
@@ -39,6 +41,38 @@ def rope_plans(loaded: LoadedScenario) -> dict[str, RopePlan]:
             plans[f"{name}/{part}"] = RopePlan(rope, name, winch)
     plans |= {name: RopePlan(rope) for name, rope in loaded.scenario.ropes.items()}
     return plans
+
+
+def hanging_mass(loaded: LoadedScenario, robot: str) -> float:
+    """Return the mass of all that hangs on a robot by ropes at the start, kg.
+
+    That is the ropes themselves with their buoys and hooks, and each robot or object at the other end that starts lower
+    and above the sea level, on a rope that is not slack.
+    """
+    total = 0.0
+    scenario = loaded.scenario
+    for plan in rope_plans(loaded).values():
+        config = plan.config
+        starts = plan.robot or (config.start.partition("/")[0] if isinstance(config.start, str) else None)
+        if starts != robot or not config.setup_on_start or config.pulley is not None:
+            continue
+        end = config.buoy or config.hook
+        total += plan.length * config.linear_mass + (0.0 if end is None else end.mass)
+        load = config.end.partition("/")[0] if plan.robot is None and isinstance(config.end, str) else robot
+        if load == robot or load not in {**scenario.robots, **scenario.objects}:
+            continue
+        here = scenario.robots[robot].pose.build().position
+        if load in scenario.robots:
+            links = loaded.vehicles[load].robot.links.values()
+            mass = sum(link.inertial.mass for link in links if link.inertial is not None)
+            there = scenario.robots[load].pose.build().position
+        else:
+            thing = scenario.objects[load]
+            mass = (thing.mass or 0.0) if thing.motion == "dynamic" else 0.0
+            there = thing.pose.build().position
+        if here[2] > there[2] > 0.0 and np.linalg.norm(here - there) > TAUT_SHARE * plan.length:
+            total += mass
+    return total
 
 
 def bind_ropes(
@@ -133,7 +167,7 @@ def _move_ropes(ropes: Mapping[str, Rope], engine: Engine, root: int, change: Po
     for rope in ropes.values():
         if not rope.exists:
             continue
-        tied = [body for body in rope.bodies if body is not None]
+        tied = rope.bodies
         here = [body for body in tied if body > 0 and int(roots[body]) == root]
         if not here:
             continue

@@ -10,7 +10,7 @@ from typing import Any
 
 from skerry.core.errors import SkerryError
 
-MAGIC = b"skerry snapshot 9\n"
+MAGIC = b"skerry snapshot 10\n"
 """First bytes of a snapshot, with the version of the format."""
 
 DIGEST = 16

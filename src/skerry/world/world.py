@@ -215,8 +215,8 @@ class World:
             if len(sample_ticks) > self._buffer.free_rows:
                 self._process_samples()
             if len(sample_ticks) > (free := self._buffer.free_rows):
-                sample_ticks = sample_ticks[:free]
-                stop = sample_ticks[-1]
+                stop = sample_ticks[free - self._buffer.max_kept - 1]
+                sample_ticks = self._sample_ticks(tick, stop)
             errors = self._step(stop - tick, sample_ticks)
             before, tick = tick, self.tick
             if not self.acoustics.is_silent:
@@ -284,7 +284,6 @@ class World:
         self._live_sensors = [sensor for sensor in self._core.sensors if sensor.needs_stop]
         self._buffered_sensors = [sensor for sensor in self._core.sensors if not sensor.needs_stop]
         self._buffer.rates = self._sample_rates
-        self._buffer.sensor_rates = list({sensor.rate.ratio: sensor.rate for sensor in self._core.sensors}.values())
 
     def _sample_rates(self) -> list[Rate]:
         rates = [sensor.rate for sensor in self._buffered_sensors if sensor.is_active]
@@ -403,9 +402,8 @@ class World:
         former = self._core
         core = former.rebuild(apply_changes(self._initial_scenario, changes), former)
         try:
-            core.start(core.scenario, running=core.kept)
             events = core.events(core.scenario)
-            core.continue_from(former)
+            core.start(core.scenario, former)
         except SkerryError:
             core.engine.close()
             raise
@@ -472,6 +470,7 @@ class World:
         self._engine.reset_motion(0)
         self._clock.set_state(json.dumps([round(self._engine_time.item() / self._engine.step_length), 0, 1]).encode())
         self._buffer.set_state([], b"")
+        self._buffer.complete()
 
     def __repr__(self) -> str:
         robots = ", ".join(self.robots) or "no robots"

@@ -110,6 +110,7 @@ def fill_buckets_batch(
     speckle: bool,
     tvg: bool,
     power: float,
+    gain: float,
     gains: Any,
     gains_for: Any,
     scale: float,
@@ -120,8 +121,9 @@ def fill_buckets_batch(
     """Write the intensities `out` (n, beams, count), bytes and mean angle codes of the echoes in buckets.
 
     `buckets`, `angle_sums` and `draws` are scratch memory. `draws` is empty for a sonar without noise; `angle_sums` and
-    `codes` are empty for a sonar without angles. With `tvg`, `gains` are the time-varied gains for the absorption in
-    `gains_for` (1,). `share` is the share of energy that echoes by the surface keep; 0 for no such echoes.
+    `codes` are empty for a sonar without angles. With `tvg`, `gains` are `gain` times the time-varied gains for the
+    absorption in `gains_for` (1,). `share` is the share of energy that echoes by the surface keep; 0 for no such
+    echoes.
     """
     kept = np.empty((2, ranges.shape[1]), np.float32)
     for k in range(len(valid)):
@@ -131,7 +133,7 @@ def fill_buckets_batch(
         angle_sums[:] = 0.0
         accumulate_echoes(ranges[k], starts[k], ends[k], intensity[k], codes, rays, size, buckets, angle_sums)
         if tvg and absorption[k] != gains_for[0]:
-            time_varied_gains(size, power, absorption[k], gains)
+            time_varied_gains(size, power, absorption[k], gain, gains)
             gains_for[0] = absorption[k]
         if share > 0.0:
             kept[0], kept[1] = ranges[k], intensity[k]
@@ -176,6 +178,7 @@ def collect_points_batch(
     speckle: bool,
     power: float,
     absorption: Any,
+    gain: float,
     scale: float,
     found: Any,
     ray: Any,
@@ -204,6 +207,7 @@ def collect_points_batch(
                 speckle,
                 power,
                 absorption[k],
+                gain,
                 scale,
                 ray[k],
                 points[k],
@@ -224,10 +228,12 @@ def add_noise_batch(
     tvg: bool,
     power: float,
     absorption: Any,
+    gain: float,
     received: Any,
 ) -> None:
-    """Write the received intensity of one echo (n,) per ping, with noise and time-varied gain."""
+    """Write the received intensity of one echo (n,) per ping, with noise and gain."""
     for k in range(len(echoes)):
         received[k] = add_noise(echoes[k], noise, speckle, draws[k])
         if tvg:
             received[k] *= time_varied_gain(ranges[k], power, absorption[k])
+        received[k] *= gain

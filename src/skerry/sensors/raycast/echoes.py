@@ -223,10 +223,10 @@ def time_varied_gain(r: float, power: float, absorption: float) -> float:
 
 
 @kernel
-def time_varied_gains(size: float, power: float, absorption: float, gains: Any) -> None:
-    """Write the gain at the middle of each bucket of length `size`, m."""
+def time_varied_gains(size: float, power: float, absorption: float, gain: float, gains: Any) -> None:
+    """Write `gain` times the time-varied gain at the middle of each bucket of length `size`, m."""
     for k in range(len(gains)):
-        gains[k] = time_varied_gain((k + 0.5) * size, power, absorption)
+        gains[k] = gain * time_varied_gain((k + 0.5) * size, power, absorption)
 
 
 @kernel
@@ -259,6 +259,7 @@ def collect_points(
     speckle: bool,
     power: float,
     absorption: float,
+    gain: float,
     scale: float,
     ray: Any,
     points: Any,
@@ -280,7 +281,8 @@ def collect_points(
         speckle: Whether echoes have speckle.
         power: Exponent of the range in the time-varied gain.
         absorption: Absorption in the time-varied gain, 1/m.
-        scale: Byte value of an amplitude of 1 µPa.
+        gain: Factor on the intensities.
+        scale: Byte value of an amplitude of 1 µPa after gain.
         ray: Output: index of each point's ray.
         points: Output (…, 3), m, in the sensor's frame.
         lengths: Output: ranges, m.
@@ -298,6 +300,7 @@ def collect_points(
         value = add_noise(intensity[i], noise, speckle, draw)
         if power != 0.0 or absorption != 0.0:
             value *= time_varied_gain(r, power, absorption)
+        value *= gain
         ray[found] = i
         for k in range(3):
             points[found, k] = r * directions[k, i]

@@ -8,14 +8,14 @@ from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from skerry.core.config import Config, Positive
+from skerry.core.config import Config, NonNegative, Positive
 from skerry.core.frames import Pose
 from skerry.parts.display import Display, Rays, Scalars
 from skerry.parts.sensor import Execution, Sensor, SensorConfig, SensorView
 from skerry.rays import Bundle, Hits, RayCasterBatch, RayScene
-from skerry.terrain.materials import NamedMaterial
+from skerry.terrain.materials import Colour, NamedMaterial
 
 Reading = TypeVar("Reading", covariant=True)
 
@@ -31,20 +31,32 @@ class RaySegments:
 
 
 class RayViewerConfig(Config):
-    """Settings of the display of a sensor's rays."""
+    """Settings of the display of a sensor's rays: on the page, and in the trail of the sensor."""
 
     draw_rays: bool = Field(True, description="draw the latest rays as lines")
     draw_hits: bool = Field(True, description="draw recent hits as points")
     every: int = Field(1, ge=1, description="draw one ray in this many")
-    hits_lifetime: Positive = Field(1.0, description="time that a hit stays visible, s")
+    ray_colour: Colour | None = Field(
+        None, description="red, green and blue of the rays, 0 to 1; yellow for hits and blue for misses by default"
+    )
+    ray_thickness: NonNegative = Field(0.0, description="thickness of the rays, m; at least one pixel is drawn")
+    hits_size: Positive = Field(0.1, description="diameter of a hit, m")
+    hits_lifetime: Positive = Field(6.0, description="time that a hit stays visible, s")
     use_rainbow: bool = Field(
         True, description="colour hits by their height between `min_height` and `max_height`; red if false"
     )
     min_height: float | None = Field(None, description="lower end of the colour scale, m; the lowest hit by default")
     max_height: float | None = Field(None, description="upper end of the colour scale, m; the highest hit by default")
     max_particles_multiplier: int = Field(
-        10, ge=1, le=1000, description="maximum number of readings whose hits are kept"
+        100, ge=1, le=1000, description="maximum number of readings whose hits are kept"
     )
+
+    @model_validator(mode="after")
+    def _check_heights(self) -> RayViewerConfig:
+        low, high = self.min_height, self.max_height
+        if low is not None and high is not None and low >= high:
+            raise ValueError(f"`min_height` ({low:g} m) must be less than `max_height` ({high:g} m)")
+        return self
 
 
 class RaySensorConfig(SensorConfig):

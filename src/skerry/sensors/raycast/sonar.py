@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,6 +40,13 @@ NEPER = np.log(10.0) / 10.0  # natural logarithm of a power ratio of 1 dB
 class SonarConfig(RaySensorConfig):
     """Settings of all sonars."""
 
+    perfect: ClassVar[Mapping[str, Any]] = {
+        "speckle": False,
+        "noise_level_db": None,
+        "range_noise": 0.0,
+        "range_noise_mean": 0.0,
+    }
+
     frequency_khz: float = Field(400.0, gt=0, le=10_000, description="frequency of the sound, kHz")
     source_level_db: float = Field(
         220.0, ge=0, le=260, description="source level on the beam's axis, dB re 1 µPa at 1 m"
@@ -50,7 +58,7 @@ class SonarConfig(RaySensorConfig):
     rays_per_beam: int = Field(256, ge=2, le=65536, description="rays of a beam, spread evenly from edge to edge")
     min_range: NonNegative = Field(0.1, description="minimum range, m; nearer hits give no echo")
     max_range: Positive = Field(100.0, description="maximum range, m")
-    gain: float = Field(1.0, ge=0, le=1e9, description="factor on the bytes of amplitudes")
+    gain: float = Field(1.0, ge=0, le=1e9, description="factor on the intensities and on the bytes")
     tvg: bool = Field(True, description="apply time-varied gain, `tvg_spreading` log r + 2 α r")
     tvg_spreading: float = Field(
         30.0,
@@ -71,6 +79,7 @@ class SonarConfig(RaySensorConfig):
         40.0, ge=-200, le=200, description="noise in a bucket, dB re 1 µPa; null for none"
     )
     range_noise: NonNegative = Field(0.0, description="standard deviation of each ray's range, m")
+    range_noise_mean: float = Field(0.0, description="mean error of each ray's range, m")
 
     @model_validator(mode="after")
     def _fit(self) -> SonarConfig:
@@ -106,7 +115,7 @@ class Fan:
 
     directions: NDArray[np.float64]  # (…, 3), in the sensor's frame
     tangents: NDArray[np.float64]  # (…, 3), unit vectors towards the next ray of the beam
-    off_axis: NDArray[np.float64]  # (…), angle from the middle of the beam, rad
+    off_axis: NDArray[np.float64]  # (…), angle from the axis of the beam, rad
     solid_angle: NDArray[np.float64]  # (…), solid angle that the ray represents, sr
     half_step: float  # half the angle between neighbouring rays, rad
 
@@ -121,7 +130,7 @@ def beam_pattern(off_axis: ArrayLike, breadth_3db: float) -> NDArray[np.float64]
     return np.exp2(-((2.0 * np.asarray(off_axis, np.float64) / breadth_3db) ** 2))
 
 
-def across_track_fan(breadth: float, rays: int, middle: float, thickness: float) -> Fan:
+def across_track_fan(breadth: float, rays: int, middle: float, thickness: float, axis: float | None = None) -> Fan:
     """Return a fan across the track, from port to starboard; all angles in rad.
 
     Args:
@@ -129,6 +138,7 @@ def across_track_fan(breadth: float, rays: int, middle: float, thickness: float)
         rays: Number of rays.
         middle: Angle of the fan's middle from straight down, positive to starboard.
         thickness: Thickness of the fan along the track.
+        axis: Angle of the beam's axis from straight down, positive to starboard; None for the fan's middle.
     """
     angle = np.linspace(-breadth / 2, breadth / 2, rays, dtype=np.float64)
     turn = angle + middle
@@ -136,7 +146,7 @@ def across_track_fan(breadth: float, rays: int, middle: float, thickness: float)
     return Fan(
         np.stack([none, -np.sin(turn), -np.cos(turn)], axis=-1),
         np.stack([none, -np.cos(turn), np.sin(turn)], axis=-1),
-        angle,
+        angle if axis is None else turn - axis,
         np.full(rays, breadth / rays * 2.0 * np.sin(thickness / 2)),
         breadth / (rays - 1) / 2,
     )
@@ -178,7 +188,7 @@ class SonarCloud:
     ray: NDArray[np.int32] = unit("")  # (n,), index of each point's ray
     points: Singles = unit("m")  # (n, 3), in the sonar's frame
     ranges: Singles = unit("m")  # (n,)
-    intensity: Singles = unit("µPa²")  # (n,), after time-varied gain
+    intensity: Singles = unit("µPa²")  # (n,), after gain
     levels: Bytes = unit("")  # (n,), amplitudes
     labels: Bytes = unit("")  # (n,), labels of the materials
 
@@ -228,7 +238,7 @@ class SonarSensor(RaySensor[Reading]):
         self._source = 10.0 ** (config.source_level_db / 10.0)
         self._noise = 0.0 if config.noise_level_db is None else 10.0 ** (config.noise_level_db / 10.0)
         full_scale = 10.0 ** ((config.source_level_db + config.full_scale_db) / 20.0)
-        self._scale = 255.0 * config.gain / full_scale
+        self._scale = 255.0 * np.sqrt(config.gain) / full_scale  # of the amplitude after gain
         self._is_random = config.speckle or self._noise > 0.0
         self._ray_draws = np.empty(count if self._is_random else 0)
         self._echoes = np.empty((4, 1, count), np.float32)
@@ -308,6 +318,7 @@ class SonarSensor(RaySensor[Reading]):
             config.speckle,
             config.tvg_spreading / 10.0 if config.tvg else 0.0,
             pings.absorption if config.tvg else np.zeros(count),
+            config.gain,
             self._scale,
             counts,
             *columns.values(),
@@ -323,9 +334,10 @@ class SonarSensor(RaySensor[Reading]):
 
     def _errors(self, view: SensorView, noise: Noise) -> NDArray[np.float64]:
         """Return the range errors (n, rays), m; (n, 0) without range noise."""
-        if not self.config.range_noise:
-            return np.zeros((len(view), 0))
-        return self.config.range_noise * noise.normals(view.ticks, len(self.bundle), RANGE_ERRORS)
+        sigma, mean = self.config.range_noise, self.config.range_noise_mean
+        if not sigma:
+            return np.full((len(view), len(self.bundle) if mean else 0), mean)
+        return mean + sigma * noise.normals(view.ticks, len(self.bundle), RANGE_ERRORS)
 
     def _absorption(self, view: SensorView, depths: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the two-way absorption of the water at depths (n,), 1/m.
@@ -355,7 +367,7 @@ class SonarSensor(RaySensor[Reading]):
 class Buckets:
     """Range buckets of one or more pings."""
 
-    intensity: Singles  # (n, beams, buckets), µPa² after time-varied gain
+    intensity: Singles  # (n, beams, buckets), µPa² after gain
     levels: Bytes  # (n, beams, buckets), amplitudes
     codes: NDArray[np.uint16]  # (n, beams, buckets), energy-weighted mean angle code; 0 without an echo
 
@@ -373,7 +385,7 @@ class BucketSonar(SonarSensor[Reading]):
         self._codes = np.zeros(0) if codes is None else codes
         self._angle_sums = np.zeros((beams, buckets if codes is not None else 0))
         self._bucket_draws = np.empty(beams * buckets if self._is_random else 0)
-        self._gains = np.ones(buckets)
+        self._gains = np.full(buckets, config.gain)
         self._gains_for = np.array([np.nan])  # absorption for which `_gains` were computed
         self.bucket_size = config.max_range / buckets
 
@@ -408,6 +420,7 @@ class BucketSonar(SonarSensor[Reading]):
             config.speckle,
             config.tvg,
             config.tvg_spreading / 10.0,
+            config.gain,
             self._gains,
             self._gains_for,
             self._scale,

@@ -66,9 +66,15 @@ class MountedSensor(Component, Generic[R]):
         self.rate = rate
         """Rate of the sensor."""
         self.load = 0.0
-        """Wall time of the latest measurement divided by the period of the sensor. For display only."""
+        """Wall time of the latest measurement divided by the period of the sensor. For display only.
+
+        It does not include the compilation of kernels: the first measurement of a sensor with a slow start is repeated,
+        and the repetition is timed.
+        """
         self._deliver: Deliver | None = None
         self._on = True
+        self.alternatives: tuple[MountedSensor[Any], ...] = ()
+        """Sensors that are switched off when this one is switched on."""
         self._frequency = float(rate.frequency)
         self._noise = noise
         self._latest: Readings[R] | None = None
@@ -76,6 +82,7 @@ class MountedSensor(Component, Generic[R]):
         self._is_built = False
         self._jobs = SensorJobs(self._measure_copy, self._store)
         self._warm_up = WarmUp()
+        self._is_compiled = not self.has_slow_start  # whether the time of a measurement tells the load
         self._trail: RayTrail | None = None
         self._measured = -1  # number of the due tick of the latest reading
         self._read = -1  # number of the due tick of the reading that was accessed last
@@ -112,8 +119,15 @@ class MountedSensor(Component, Generic[R]):
 
     @property
     def has_new_data(self) -> bool:
-        """Whether a reading was due since `reading` was accessed last."""
-        return self._on and self._read != self.rate.count(self.view.tick)
+        """Whether `reading` is a reading that was not accessed yet.
+
+        It becomes true at each due tick at which something was measured, and false when `reading` is accessed. A GPS
+        under water has no new data.
+        """
+        if not self._on or self._read == self.rate.count(self.view.tick):
+            return False
+        self.measure_latest()
+        return self._last_reading() is not None
 
     @property
     def deliver(self) -> Deliver | None:
@@ -140,6 +154,8 @@ class MountedSensor(Component, Generic[R]):
     def on(self, on: bool) -> None:
         self.finish()
         self._on = on
+        for other in self.alternatives if on else ():
+            other.on = False
 
     def trigger(self) -> None:
         """Trigger the alarm of the sensor, for example a leak, from the present tick on."""
@@ -187,7 +203,7 @@ class MountedSensor(Component, Generic[R]):
     def process_live(self) -> None:
         """Measure the live state of a due tick, and plan the next stop."""
         self._measured = self.rate.count(self.view.tick)
-        self._store([self.view.tick], self._measure(SingleSensorView(self.view)))
+        self._store([self.view.tick], self._measure(SingleSensorView(self.view, self._previous(self.view.tick))))
         self._schedule.next_tick = self.rate.next_due(self.view.tick)
 
     def process_pending(self) -> None:
@@ -206,7 +222,7 @@ class MountedSensor(Component, Generic[R]):
             return
         for first in range(0, len(due), self.sensor.max_batch):
             part = due[first : first + self.sensor.max_batch]
-            self._store(part.ticks.tolist(), self._measure(RobotSensorView(self.view, self._buffer, part)))
+            self._store(part.ticks.tolist(), self._measure(RobotSensorView(self.view, self._buffer, part, self.rate)))
 
     # -------------------------------------------------------------------------------------------- measurements
 
@@ -221,14 +237,20 @@ class MountedSensor(Component, Generic[R]):
         due, buffer = self.rate.last_due(tick), self._buffer
         if not buffer.has(due):
             found = self._measure(SingleSensorView(self.view))
-            due = tick
         elif self.needs_stop:
             with buffer.replaying(due):
-                found = self._measure(SingleSensorView(self.view))
+                found = self._measure(SingleSensorView(self.view, self._previous(due)))
         else:
-            found = self._measure(RobotSensorView(self.view, buffer, buffer.sample_at(due)))
+            found = self._measure(RobotSensorView(self.view, buffer, buffer.sample_at(due), self.rate))
         self._measured = number
         self._store([due], found)
+
+    def _previous(self, due: int) -> SensorView | None:
+        """Return a view of the sample before a stored one, if the sensor needs it."""
+        buffer = self._buffer
+        if "previous" not in self.sensor.needs:
+            return None
+        return RobotSensorView(self.view, buffer, buffer.sample_at(due), self.rate).previous
 
     def _store(self, ticks: list[int], readings: Readings[R]) -> None:
         if not self._on:
@@ -240,6 +262,8 @@ class MountedSensor(Component, Generic[R]):
             self._trail.add()
 
     def _measure(self, view: SensorView) -> Readings[R]:
+        if not self._is_compiled:
+            self._measure_once(view)
         start = perf_counter()
         readings = self.sensor.measure(view, self._noise)
         if len(readings) != len(view):
@@ -292,9 +316,14 @@ class MountedSensor(Component, Generic[R]):
 
     def warm_up(self) -> None:
         """Measure once and discard the reading, so that kernels are compiled. Later readings do not change."""
+        self._measure_once(SingleSensorView(self.view))
+
+    def _measure_once(self, view: SensorView) -> None:
+        """Measure and discard the readings."""
         kept = self.sensor.state()
-        self.sensor.measure(SingleSensorView(self.view), self._noise)
+        self.sensor.measure(view, self._noise)
         self.sensor.set_state(kept)
+        self._is_compiled = True
 
     def check(self) -> None:
         """Measure once if the sensor is of another package, so that its mistakes are errors when the world is built.
@@ -328,7 +357,9 @@ class MountedSensor(Component, Generic[R]):
     # -------------------------------------------------------------------------------------------- state
 
     def start(self) -> None:
-        """Measure the first sample of a stateful sensor, at the start of a run."""
+        """Plan the next stop and measure the first sample of a stateful sensor, at the start of a run or a robot."""
+        self._replan()
+        self.sensor.start(self.rate.last_due(self.view.tick))
         if self.sensor.is_stateful:
             self.measure_latest()
 

@@ -79,10 +79,11 @@ class SampleBuffer:
 
     Attributes:
         ticks: Stored ticks, in order. The samples up to tick `start` are processed. They are kept because they belong
-            to the latest due tick of a sensor, whose reading may be requested at any time.
+            to the latest due tick of a sensor, whose reading may be requested at any time, or to the due tick before.
         start: Tick up to which all samples are processed.
         rates: Returns the rates of all sensors and observers that need a sample at each due tick.
         sensor_rates: Rates of all sensors; the sample of the latest due tick of each rate is kept.
+        previous_rates: Rates of the sensors that need the previous sample; it is kept too.
         plan_is_stale: Whether `rates` may have changed since the sampled ticks were planned.
         generation: Number of times that the buffer was cleared.
     """
@@ -92,6 +93,7 @@ class SampleBuffer:
         self.start = BEFORE_START
         self.rates: Callable[[], Iterable[Rate]] = tuple
         self.sensor_rates: Sequence[Rate] = ()
+        self.previous_rates: Sequence[Rate] = ()
         self.plan_is_stale = True
         self.generation = 0
         self._planned = range(0)  # ticks of the present plan
@@ -124,8 +126,7 @@ class SampleBuffer:
     def plan(self, tick: int, stop: int) -> list[int]:
         """Return the ticks after `tick`, up to and with `stop`, that must be sampled.
 
-        These are all due ticks of `rates`, and the latest due tick of each sensor at `stop`. If that is the present
-        tick, which has no sample at the start of a run, the live state is stored now.
+        These are all due ticks of `rates`, and the ticks that are kept at `stop`.
         """
         if self.plan_is_stale or tick + 1 not in self._planned or stop not in self._planned:
             self._planned, self.plan_is_stale = range(tick + 1, max(stop, tick + PLAN_TICKS) + 1), False
@@ -133,16 +134,32 @@ class SampleBuffer:
             self._due = np.zeros(len(ticks), np.bool_)
             for rate in dict.fromkeys(self.rates()):
                 self._due |= rate.are_due(ticks)
+            self.complete()
         first = tick + 1 - self._planned.start
         due: list[int] = (np.flatnonzero(self._due[first : stop + 1 - self._planned.start]) + (tick + 1)).tolist()
-        latest = {rate.last_due(stop) for rate in self.sensor_rates}
-        if tick in latest and tick not in self._rows:
-            self.engine.sample_log.store_live(len(self.ticks))
-            self._rows[tick] = len(self.ticks)
-            self.ticks.append(tick)
-            self.start = tick
-        latest.update(due)
-        return sorted(found for found in latest if found > tick)
+        return sorted({*due, *(found for found in self.kept_ticks(stop) if found > tick)})
+
+    def complete(self) -> None:
+        """Store the live state for ticks that are kept now but have no sample: at the start, or of a loaded state."""
+        last = self.ticks[-1] if self.ticks else BEFORE_START
+        for tick in sorted(found for found in self.kept_ticks(self.clock.tick) if found > last):
+            self.store_live(tick)
+            self.start = self.clock.tick
+
+    def store_live(self, tick: int) -> None:
+        """Store the live state as the sample of a tick that is later than all stored ticks."""
+        self.engine.sample_log.store_live(len(self.ticks))
+        self.add([tick])
+
+    def kept_ticks(self, tick: int) -> set[int]:
+        """Return the ticks whose samples are kept at a tick: the latest due ones, and those before if needed."""
+        kept = {rate.last_due(tick) for rate in self.sensor_rates}
+        return kept.union(rate.previous_due(rate.last_due(tick)) for rate in self.previous_rates)
+
+    @property
+    def max_kept(self) -> int:
+        """Largest number of samples that are kept at any tick."""
+        return len(self.sensor_rates) + len(self.previous_rates)
 
     def _ticks_since(self, tick: int, rate: Rate) -> list[int]:
         """Return the stored ticks after `tick` at which `rate` is due."""
@@ -177,9 +194,9 @@ class SampleBuffer:
         del self.ticks[bisect_right(self.ticks, tick) :]
 
     def clear(self) -> None:
-        """Remove all samples after they were processed, except those of the latest due ticks of the sensors."""
-        self.start = now = self.clock.tick
-        kept = sorted(self._rows.keys() & {rate.last_due(now) for rate in self.sensor_rates})
+        """Remove all samples after they were processed, except those that are kept at the present tick."""
+        self.start = self.clock.tick
+        kept = sorted(self._rows.keys() & self.kept_ticks(self.start))
         for row, tick in enumerate(kept):  # a row never moves behind one that is still needed
             self.engine.sample_log.copy_row(self._rows[tick], row)
         self._set_ticks(kept)
@@ -200,6 +217,7 @@ class SampleBuffer:
         """Replace all samples by kept samples that `state` returned."""
         self.engine.sample_log.rows_from_bytes(len(ticks), data)
         self.start = self.clock.tick
+        self.plan_is_stale = True
         self._set_ticks(list(ticks))
 
     def replay(self, observers: Sequence[Observer]) -> None:
@@ -254,6 +272,16 @@ class SampleBuffer:
     def sample_at(self, tick: int) -> DueSamples:
         """Return the stored sample of one tick."""
         return DueSamples(np.array([tick]), np.array([self._rows[tick]]), np.array([self.clock.time_of(tick)]))
+
+    def previous(self, due: DueSamples, rate: Rate) -> DueSamples:
+        """Return the samples one period of `rate` before these, which are at consecutive due ticks of `rate`.
+
+        A first sample without a stored one before it, as after a divergence, precedes itself.
+        """
+        before = rate.previous_due(due.ticks.item(0))
+        first = self.sample_at(before) if self.has(before) else due[:1]
+        pairs = ((first.ticks, due.ticks), (first.rows, due.rows), (first.times, due.times))
+        return DueSamples(*(np.concatenate([earlier, now[:-1]]) for earlier, now in pairs))
 
     def stored(self, tick: int) -> StoredSample:
         """Return the data that the engine stored at this tick."""

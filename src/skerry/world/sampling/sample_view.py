@@ -25,8 +25,8 @@ from skerry.water.flow import NEED_ALL
 from skerry.world.robot import BodyTree, Object, Robot
 from skerry.world.sampling.sample import Sample, SampleCopy
 
-NOW, BEFORE = 0, 1
-"""First index of `Sample.motions`: the tick of the sample, and one step earlier."""
+NOW = 0
+"""First index of `Sample.motions` for the tick of the sample; 1 is one step earlier."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,15 +74,9 @@ class RobotSampleView:
         return self.sample.probe.pressure(point, self.time)
 
     def motion(self, link: str, offset: Pose | None = None) -> NDArray[np.float64]:
-        return self._motion(NOW, link, offset)
-
-    def motion_before(self, link: str, offset: Pose | None = None) -> NDArray[np.float64]:
-        return self._motion(BEFORE, link, offset)
-
-    def _motion(self, when: int, link: str, offset: Pose | None) -> NDArray[np.float64]:
         body, pose = self.frame(link, offset)
         carried = np.empty(13)
-        motion_of_fixed_frame(self.sample.motions[when, body], pose, carried)
+        motion_of_fixed_frame(self.sample.motions[NOW, body], pose, carried)
         return carried
 
     def frame(self, link: str, offset: Pose | None = None) -> tuple[int, NDArray[np.float64]]:
@@ -118,16 +112,10 @@ class RobotSampleView:
         return self.rope(name).native_indices(self.userdata)
 
     def pose(self, link: str) -> Pose:
-        return Pose.of(self._motion(NOW, link, None)[:7])
-
-    def pose_before(self, link: str) -> Pose:
-        return Pose.of(self._motion(BEFORE, link, None)[:7])
+        return Pose.of(self.motion(link)[:7])
 
     def twist(self, link: str) -> Twist:
-        return Twist.of(self._motion(NOW, link, None)[7:])
-
-    def twist_before(self, link: str) -> Twist:
-        return Twist.of(self._motion(BEFORE, link, None)[7:])
+        return Twist.of(self.motion(link)[7:])
 
     @contextmanager
     def using(self, copy: SampleCopy) -> Iterator[RobotSampleView]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skerry.core.clock import Rate
 from skerry.core.frames import Pose
 from skerry.core.geo import Projection
 from skerry.core.kernels import call7, strict_kernel
@@ -18,16 +19,16 @@ from skerry.rays import RayCasterBatch
 from skerry.water import Water
 from skerry.water.flow import DENSITY, HEAD, HEIGHT, NEED_HEAD, ROWS
 from skerry.world.sampling.sample_buffer import DueSamples, EngineSamples, SampleBuffer
-from skerry.world.sampling.sample_view import BEFORE, NOW, RobotSampleView
+from skerry.world.sampling.sample_view import NOW, RobotSampleView
 
 Floats = NDArray[np.float64]
 
 
 @strict_kernel
-def _carry_each(log: Any, rows: Any, when: int, body: int, offset: Any, carried: Any) -> None:
+def _carry_each(log: Any, rows: Any, body: int, offset: Any, carried: Any) -> None:
     """Compute the motions (n, 13) of a frame on a body at given rows of the log (rows, 2, bodies, 13)."""
     for k in range(rows.size):
-        motion_of_fixed_frame(log[rows[k], when, body], offset, carried[k])
+        motion_of_fixed_frame(log[rows[k], NOW, body], offset, carried[k])
 
 
 @strict_kernel
@@ -50,11 +51,12 @@ def _sample_each(
 
 @dataclass(frozen=True, eq=False)
 class RobotSensorView:
-    """`SensorView` of one robot on samples of the buffer."""
+    """`SensorView` of one robot on samples of the buffer; `rate` is that of the sensor."""
 
     view: RobotSampleView
     buffer: SampleBuffer
     due: DueSamples
+    rate: Rate
 
     def __len__(self) -> int:
         return len(self.due)
@@ -93,6 +95,11 @@ class RobotSensorView:
         return replace(self, due=self.due[row : row + 1])
 
     @property
+    def previous(self) -> RobotSensorView:
+        """View of the samples one period earlier."""
+        return replace(self, due=self.buffer.previous(self.due, self.rate))
+
+    @property
     def projection(self) -> Projection | None:
         return self.view.projection
 
@@ -118,15 +125,9 @@ class RobotSensorView:
         return found
 
     def motion(self, link: str, offset: Pose | None = None) -> Floats:
-        return self._motion(NOW, link, offset)
-
-    def motion_before(self, link: str, offset: Pose | None = None) -> Floats:
-        return self._motion(BEFORE, link, offset)
-
-    def _motion(self, when: int, link: str, offset: Pose | None) -> Floats:
         body, pose = self.view.frame(link, offset)
         carried = np.empty((len(self.due.rows), 13))
-        _carry_each(self.buffer.engine.sample_log.motions, self.due.rows, when, body, pose, carried)
+        _carry_each(self.buffer.engine.sample_log.motions, self.due.rows, body, pose, carried)
         return carried
 
     @property
