@@ -33,8 +33,8 @@ class Husky(InterfaceConfig):
         "spec",
         description="version of names and signs: `spec` as documented, `2023`, `2024`, or `latest` for 2025 and later",
     )
-    limit_message: Literal["alert", "report", "off"] | None = Field(
-        None, description="message for a limit switch; default: `alert` with `spec`, `report` with the other profiles"
+    limit_message: Literal["alert", "report", "off"] = Field(
+        "report", description="message for a limit switch: `report` as the original sends it, `alert` as documented"
     )
     retry: Positive = Field(1.0, description="time between two attempts to connect, s")
     console: bool = Field(False, description="read commands of the original console from the standard input")

@@ -62,7 +62,6 @@ class HuskyInterface(Interface):
         self._by_lower_name: dict[str, Motor] = {}  # case-insensitive; servers of 2022 send `rearLeftwheel`
         self.streams: CameraStreams | None = None
         self._robot: Robot | None = None
-        self._limit_message = config.limit_message or self.profile.limit_message
         self._sensors: frozenset[tuple[str, str]] = frozenset()
         self._count = -1  # number of due times at the latest reports of motors
         self._powered: dict[str, int] = {}  # tick of the latest power request, if the profile has a watchdog
@@ -131,9 +130,9 @@ class HuskyInterface(Interface):
                 yield ENCODERS[type(new.reading)](new.reading)
 
     def _limit_reports(self, closed: list[tuple[str, str]]) -> Iterator[Report]:
-        if self._limit_message != "off":
+        if self.config.limit_message != "off":
             for motor, limit in closed:
-                yield messages.limit_switch(motor, limit, self._limit_message)
+                yield messages.limit_switch(motor, limit, self.config.limit_message)
 
     def _encode(self, reports: list[Report]) -> Iterator[str]:
         for report in reports:

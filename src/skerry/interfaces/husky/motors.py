@@ -34,20 +34,32 @@ class Motor:
         self._parts = parts
         self._first = next(iter(parts.values()))
         self._scale = row.sign * (self._first.gear if of_shaft and isinstance(self._first, MotorActuator) else 1.0)
+        self._limits = self._given_limits()
         self._limit = self.limit()
+
+    def _given_limits(self) -> dict[str, float]:
+        """Return the limits of the profile as arguments of a command, rad; empty if it has none."""
+        if self.row.limits_deg is None:
+            return {}
+        low, high = sorted(self._angle(limit) for limit in self.row.limits_deg)
+        return {"minimum": low, "maximum": high}
+
+    def _angle(self, position_deg: float) -> float:
+        """Return the angle of the joint at a position of the protocol, rad."""
+        return radians((position_deg - self.row.zero_deg) / self._scale)
 
     def run(self, power: float) -> list[Actuate]:
         """Return the commands that run the motor with a power, -1 to 1, until the next command."""
         if not self.row.accepts_commands:
             raise BadRequest(f"motor {self.name} follows another motor and accepts no commands")
-        value = {"power": self.row.power_sign * power}
+        value = {"power": self.row.power_sign * power, **self._limits}
         return [Actuate(self._robot, name, value, held=True) for name in self._parts]
 
     def run_to(self, position_deg: float) -> list[Actuate]:
         """Return the commands that run the motor to a position, ° of the protocol, and hold it there."""
         if not self.row.accepts_commands or self.position_deg is None:
             raise BadRequest(f"motor {self.name} has no encoder and accepts no positions")
-        value = {"angle": radians((position_deg - self.row.zero_deg) / self._scale)}
+        value = {"angle": self._angle(position_deg), **self._limits}
         return [Actuate(self._robot, name, value, held=True) for name in self._parts]
 
     @property

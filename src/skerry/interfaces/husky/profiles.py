@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import atan2, degrees
-from typing import Final, Literal
-
-LimitMessage = Literal["alert", "report", "off"]
+from typing import Final
 
 
 @dataclass(frozen=True)
@@ -31,6 +29,8 @@ class MotorRow:
     """False for a motor that only reports."""
     reports_maximum: bool = True
     """Whether the motor has a limit switch at its maximum."""
+    limits_deg: tuple[float, float] | None = None
+    """Lowest and highest position in the protocol; default: those of the vehicle's motor."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,6 @@ class RoverProfile:
     has_lidar: bool
     watchdog: float | None
     """Time after which a motor stops unless its power is sent again, s."""
-    limit_message: LimitMessage
 
 
 def _single(name: str, reports_maximum: bool = True) -> MotorRow:
@@ -60,7 +59,6 @@ SPEC: Final = RoverProfile(
     positions_of_shafts=True,
     has_lidar=True,
     watchdog=None,
-    limit_message="alert",
 )
 
 # Positions of `latest` are elevation angles: of the lower arm above the ground, of the upper arm relative to the lower.
@@ -69,17 +67,17 @@ SPEC: Final = RoverProfile(
 LOWER_ARM_DEG: Final = degrees(atan2(0.6, -0.56))
 UPPER_ARM_DEG: Final = degrees(atan2(0.04, 0.95))
 
-# Since the autumn of 2023 positive power decreases the position of every motor.
+# Since the autumn of 2023 positive power decreases the position of every motor. Limits of the scene of April 2025.
 LATER_ARM: Final = {
-    "armBase": MotorRow(("armBase",), sign=-1),
-    "shoulder": MotorRow(("shoulder",), power_sign=-1, zero_deg=LOWER_ARM_DEG),
-    "elbow": MotorRow(("elbow",), power_sign=-1, zero_deg=UPPER_ARM_DEG - LOWER_ARM_DEG),
-    "forearm": MotorRow(("forearm",), power_sign=-1),
-    "hand": MotorRow(("hand",), power_sign=-1, reports_maximum=False),
+    "armBase": MotorRow(("armBase",), sign=-1, limits_deg=(-9000, 9000)),
+    "shoulder": MotorRow(("shoulder",), power_sign=-1, zero_deg=LOWER_ARM_DEG, limits_deg=(18.2, 152.5)),
+    "elbow": MotorRow(("elbow",), power_sign=-1, zero_deg=UPPER_ARM_DEG - LOWER_ARM_DEG, limits_deg=(-169.1, 0)),
+    "forearm": MotorRow(("forearm",), power_sign=-1, limits_deg=(-9720, 9720)),
+    "hand": MotorRow(("hand",), power_sign=-1, reports_maximum=False, limits_deg=(-15, 100)),
 }
 LATER_WRIST: Final = {
-    "wristDiffLeft": MotorRow(("differentialLeft",), sign=-1),
-    "wristDiffRight": MotorRow(("differentialRight",), sign=-1),
+    "wristDiffLeft": MotorRow(("differentialLeft",), sign=-1, limits_deg=(-3000, 6000)),
+    "wristDiffRight": MotorRow(("differentialRight",), sign=-1, limits_deg=(-3000, 6000)),
 }
 ONE_WRIST: Final = {"wrist": MotorRow(("differentialLeft", "differentialRight"), sign=-1)}  # bends but cannot roll
 LATER_CAMERAS: Final = {
@@ -101,7 +99,6 @@ LATEST: Final = RoverProfile(
     positions_of_shafts=False,
     has_lidar=False,
     watchdog=1.0,
-    limit_message="report",
 )
 
 # Servers of 2024 drive four wheels and open cameras by their old or their new names.

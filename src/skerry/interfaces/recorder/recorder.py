@@ -114,7 +114,14 @@ class RecorderInterface(RecordingInterface):
         return () if self._own is None else self._own.observers
 
     def publish(self, readings: ReadingBatches) -> None:
+        """Record what is due.
+
+        Raises:
+            SkerryError: The recording cannot be written any more; the run ends.
+        """
         tick = self._world.tick
+        if self._writer is not None and self._writer.problem:
+            raise SkerryError(f"the recording {self._writer.path} failed: {self._writer.problem}")
         if self._must_subscribe:
             self._must_subscribe = False
             self._subscribe()

@@ -167,14 +167,16 @@ class RecordingWriter(SubscriberQueue):
     def _run(self) -> None:
         try:
             with self._stream:
-                while (batch := self._next()) is not None:
-                    self._write(batch)
-                    with self._lock:
-                        self._queued -= batch.size
-                self._file.finish(list(self._schemas.values()), list(self._channels.values()))
-        except (OSError, ValueError) as error:
-            self.problem = str(error)
-            logger.error("recording %s: writing failed: %s; the run continues without recording", self.path, error)
+                try:
+                    while (batch := self._next()) is not None:
+                        self._write(batch)
+                        with self._lock:
+                            self._queued -= batch.size
+                finally:
+                    self._file.finish(list(self._schemas.values()), list(self._channels.values()))
+        except Exception as error:  # also a mistake in an encoder: `publish` of the recorder reports it
+            self.problem = f"{error}" or type(error).__name__
+            logger.error("recording %s: writing failed: %s; the file ends before that", self.path, self.problem)
 
     def _next(self) -> _Batch | None:
         with self._arrived:

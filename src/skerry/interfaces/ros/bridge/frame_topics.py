@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from skerry.core.clock import Rate
 from skerry.interfaces.ros.bridge.feature import Feature
 from skerry.interfaces.ros.bridge.publishers import SampledPublisher
-from skerry.interfaces.ros.bus.bus import LATCHED, Topic
+from skerry.interfaces.ros.bus.bus import FRAMES, LATCHED, Topic
 from skerry.interfaces.ros.messages.codec import Codec
 from skerry.interfaces.ros.messages.encoded_batch import EncodedBatch
 from skerry.interfaces.ros.messages.templates import MessageTemplate
@@ -27,6 +27,7 @@ class FrameFeature(Feature):
     def finish(self) -> None:
         context, frames = self.context, self.context.frames
         moving = self.bus.advertise("/tf", "tf2_msgs/TFMessage")
+        moving.rank = FRAMES
         rate = context.rate(context.config.frame_frequency)
         context.schedule.add_timed(TransformPublisher(moving, rate, frames, context.world.scenario.step))
         self._publish_static_frames()

@@ -25,6 +25,10 @@ logger = logging.getLogger("skerry")
 
 WAYPOINT: Final = "smarc_mission_msgs/GotoWaypoint"
 """Type of the topic on which peers without actions, such as a ROS-TCP-Endpoint of ROS 2, publish goals."""
+MODES: Final = {
+    "z_control_mode": "0 (none), 1 (`travel_depth`), 2 (`travel_altitude`)",
+    "speed_control_mode": "0 (none), 1 (`travel_rpm`), 2 (`travel_speed`)",
+}
 FEEDBACK_FREQUENCY: Final = Fraction(2)  # Hz, of the feedback
 STATUS_FREQUENCY: Final = Fraction(5)  # Hz, of the statuses of goals in ROS 1, as in actionlib
 
@@ -118,9 +122,15 @@ class GotoWaypoint:
         waypoint: Any = message.waypoint if hasattr(message, "waypoint") else message
         pose = waypoint.pose if hasattr(waypoint, "pose") else waypoint.waypoint_pose
         found: dict[str, Any] = {"position": map_position(self._frames, pose, waypoint)}
-        if waypoint.goal_tolerance > 0.0:
-            found["tolerance"] = float(waypoint.goal_tolerance)
+        tolerance = float(waypoint.goal_tolerance)
+        if not 0.0 <= tolerance < float("inf"):
+            raise SkerryError(f"`goal_tolerance` is {tolerance:g} m; give a distance, or 0 for the controller's own")
+        if tolerance > 0.0:
+            found["tolerance"] = tolerance
         depth, speed = int(waypoint.z_control_mode), int(waypoint.speed_control_mode)
+        for name, mode in (("z_control_mode", depth), ("speed_control_mode", speed)):
+            if mode not in (0, 1, 2):
+                raise SkerryError(f"`{name}` is {mode}; known: {MODES[name]}")
         if depth in (1, 2):
             found |= {1: {"depth": waypoint.travel_depth}, 2: {"altitude": waypoint.travel_altitude}}[depth]
         if speed in (1, 2):

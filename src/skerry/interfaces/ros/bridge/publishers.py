@@ -125,7 +125,9 @@ class ReadingPublisher(SensorPublisher):
         ticks, readings = new.ticks, new.readings
         if self.rate is not None:
             rows = self._due(ticks, self.rate)
-            if len(rows) < len(ticks):
+            if len(rows) == 1 < len(ticks):  # the usual case of a slower topic
+                ticks, readings = [ticks[rows[0]]], readings[rows[0] : rows[0] + 1]
+            elif len(rows) < len(ticks):
                 ticks, readings = [ticks[row] for row in rows], readings.take(rows)
         if ticks:
             self.topic.publish_batch(self, ticks, readings, self._exact_step)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from itertools import chain
 
 from skerry.core.clock import Rate
@@ -32,6 +33,8 @@ class PublisherSchedule:
         self._groups: dict[tuple[Rate, bool], PublisherGroup] = {}  # by rate and `uses_samples`
         self._stopping: list[PublisherGroup] = []  # groups for which the world must stop
         self._known_changes = -1  # value of `subscription_changes` at the last update
+        self.cover: Callable[[int], None] = lambda tick: None
+        """Function that publishes on /clock the time of a tick, which is that of the latest message."""
         self.observers: tuple[PublisherGroup, ...] = ()
         """Groups that read samples of the past."""
 
@@ -110,6 +113,7 @@ class PublisherSchedule:
                 group.publish_recorded()
             for interval in self.interval:
                 interval.publish_until(tick)
+            self.cover(self._bus.dispatcher.latest_tick(tick))
 
     def warm_up(self) -> None:
         """Compile the kernels of all active encoders, so that the first messages are not delayed."""

@@ -8,6 +8,7 @@ delays the simulation.
 from __future__ import annotations
 
 import logging
+from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
@@ -40,6 +41,8 @@ SENSOR: Final = Qos()
 LATEST: Final = Qos(depth=1)
 """Quality of service of images and point clouds: a slow subscriber receives the latest message only."""
 LATCHED: Final = Qos(transient_local=True, depth=1)
+
+CLOCK, FRAMES, OTHER = range(3)  # ranks of topics: /clock, /tf and all others; messages of one time are in this order
 
 
 class SubscriberQueue:
@@ -115,15 +118,32 @@ class Dispatcher:
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Deliver all messages of this block at its end, so that each subscriber is notified once."""
+        """Deliver all messages of this block at its end, so that each subscriber is notified once.
+
+        Each subscriber gets them in the order of time: first the message on /clock, then /tf, then all messages that
+        are not later than that clock.
+        """
         self._held = True
         try:
             yield
         finally:
             self._held = False
-            self._deliver()
+            self._deliver(in_order=True)
 
-    def _deliver(self) -> None:
+    def latest_tick(self, now: int) -> int:
+        """Return the latest tick of the messages that wait for the end of `hold`, without /clock; −1 if there is none.
+
+        Args:
+            now: Present tick.
+        """
+        ticks = [
+            message.ticks[-1] if isinstance(message, MessageBatch) else now
+            for message in self._waiting
+            if message.topic.rank != CLOCK
+        ]
+        return max(ticks, default=-1)
+
+    def _deliver(self, in_order: bool = False) -> None:
         with self._lock:
             waiting = self._waiting
             shares: dict[SubscriberQueue, list[Any]] = {}
@@ -133,12 +153,32 @@ class Dispatcher:
                     share = shares.get(queue)
                     if share is None:
                         share = shares[queue] = []
-                    if isinstance(message, MessageBatch) and not queue.accepts_batches:
+                    if queue.accepts_batches:
+                        if isinstance(message, LazyMessage) or not message.live_only:
+                            share.append(message)
+                    elif isinstance(message, MessageBatch):
                         share += message.messages()
                     else:
                         share.append(message)
             for queue, share in shares.items():
+                if in_order and len(share) > 1 and not queue.accepts_batches:
+                    self._sort(share)
                 queue.put(share)
+
+    @staticmethod
+    def _sort(messages: list[LazyMessage]) -> None:
+        """Sort messages by the clock that covers them, the rank of their topic, and their own tick."""
+        clocks = sorted(
+            {message.tick for message in messages if message.topic.rank == CLOCK and message.tick is not None}
+        )
+        last = max((message.tick for message in messages if message.tick is not None), default=0)
+
+        def key(message: LazyMessage) -> tuple[int, int, int]:
+            tick = last if message.tick is None else message.tick
+            index = bisect_left(clocks, tick)
+            return clocks[index] if index < len(clocks) else tick, message.topic.rank, tick
+
+        messages.sort(key=key)
 
 
 @dataclass(eq=False)
@@ -154,6 +194,7 @@ class Topic:
     failed: bool = False  # a message could not be made
     last: LazyMessage | None = None  # of a latched topic
     subscribers: tuple[SubscriberQueue, ...] = ()
+    rank: int = OTHER
     _lock: Lock = field(default_factory=Lock, repr=False)  # of `subscribers`, which change in threads of transports
 
     def __post_init__(self) -> None:
@@ -168,7 +209,9 @@ class Topic:
         self.sent += 1
         self.dispatcher.put(lazy)
 
-    def publish_batch(self, encoder: MessageEncoder, ticks: Sequence[int], data: Any, step: Fraction) -> None:
+    def publish_batch(
+        self, encoder: MessageEncoder, ticks: Sequence[int], data: Any, step: Fraction, *, live_only: bool = False
+    ) -> None:
         """Publish the messages of several ticks; the first subscriber that reads them encodes them, in its own thread.
 
         Args:
@@ -176,9 +219,10 @@ class Topic:
             ticks: Tick of each message.
             data: Data that was recorded, with one row per tick: `Readings`, an array or a list.
             step: Length of a tick, s.
+            live_only: Whether the messages are not recorded.
         """
         self.sent += len(ticks)
-        self.dispatcher.put(MessageBatch(self, encoder, ticks, data, step))
+        self.dispatcher.put(MessageBatch(self, encoder, ticks, data, step, live_only=live_only))
 
     def report_failure(self) -> None:
         """Log that a message could not be made, once per topic. Call it in an `except` block."""

@@ -33,12 +33,14 @@ class LazyMessage:
     It is encoded at most once in each format, in the thread of the subscriber that reads it first.
     """
 
-    __slots__ = ("_batch", "_cdr", "_json", "_message", "_ros1", "_row", "topic")
+    __slots__ = ("_batch", "_cdr", "_json", "_message", "_ros1", "_row", "tick", "topic")
 
     def __init__(
         self, topic: Topic, message: Message | bytes | None, batch: MessageBatch | None = None, row: int = 0
     ) -> None:
         self.topic = topic
+        self.tick = None if batch is None else batch.ticks[row]
+        """Tick of the message; None for the present tick."""
         self._batch, self._row = batch, row
         self._cdr: bytes | None = None
         self._message: Message = message
@@ -124,17 +126,29 @@ class MessageBatch:
     The batch is encoded once, in the thread of the subscriber that reads it first.
     """
 
-    __slots__ = ("_data", "_encoded", "_encoder", "_lock", "_messages", "_step", "_ticks", "topic")
+    __slots__ = ("_data", "_encoded", "_encoder", "_lock", "_messages", "_step", "live_only", "ticks", "topic")
 
-    def __init__(self, topic: Topic, encoder: MessageEncoder, ticks: Sequence[int], data: Any, step: Fraction) -> None:
+    def __init__(
+        self,
+        topic: Topic,
+        encoder: MessageEncoder,
+        ticks: Sequence[int],
+        data: Any,
+        step: Fraction,
+        *,
+        live_only: bool = False,
+    ) -> None:
         self.topic = topic
-        self._encoder, self._ticks, self._data, self._step = encoder, ticks, data, step
+        self.ticks = ticks
+        self.live_only = live_only
+        """Whether the messages are not recorded, because they depend on how the run is divided into advances."""
+        self._encoder, self._data, self._step = encoder, data, step
         self._messages: list[LazyMessage] | None = None
         self._encoded: EncodedBatch | None = None
         self._lock = Lock()
 
     def __len__(self) -> int:
-        return len(self._ticks)
+        return len(self.ticks)
 
     @property
     def batch_key(self) -> Hashable:
@@ -147,12 +161,12 @@ class MessageBatch:
         if len(parts) == 1:
             return parts[0]
         first = parts[0]
-        ticks = list(chain.from_iterable(part._ticks for part in parts))
+        ticks = list(chain.from_iterable(part.ticks for part in parts))
         return cls(first.topic, first._encoder, ticks, join_rows([part._data for part in parts]), first._step)
 
     def times(self) -> NDArray[np.int64]:
         """Return the simulated times of the messages, ns."""
-        return np.array(self._ticks, np.int64) * (self._step.numerator * SECOND) // self._step.denominator
+        return np.array(self.ticks, np.int64) * (self._step.numerator * SECOND) // self._step.denominator
 
     def messages(self) -> list[LazyMessage]:
         """Return the messages one by one; all subscribers share the same objects."""
@@ -164,7 +178,7 @@ class MessageBatch:
         """Return all messages as CDR; messages that cannot be encoded are absent."""
         with self._lock:
             if self._encoded is None:
-                self._encoded = self._encode(self._ticks, self._data)
+                self._encoded = self._encode(self.ticks, self._data)
             return self._encoded
 
     def _encode(self, ticks: Sequence[int], data: Any) -> EncodedBatch:

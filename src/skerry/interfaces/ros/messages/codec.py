@@ -134,8 +134,7 @@ class Codec:
 
     def definition(self, name: str) -> str:
         """Return the definition of a message type and of all types that it contains, as text in the format of ROS 2."""
-        self.type(name)
-        return self._store.generate_msgdef(full_name(name), ros_version=2)[0]
+        return self.type_store.definition(name)
 
     # -------------------------------------------------------------------------------------------- bytes
 

@@ -18,11 +18,13 @@ from skerry.interfaces.ros.messages.types import (
     parse_action,
     parse_message,
     parse_service,
+    short_name,
 )
 
 HERE: Final = Path(__file__).parent
 SHIPPED: Final = HERE / "definitions"
 VARIANTS: Final = HERE / "variants"
+SEPARATOR: Final = "=" * 80 + "\n"  # between the types of a definition
 
 Distribution: TypeAlias = Literal["humble", "jazzy", "noetic"]
 """ROS distribution whose definitions are used where they differ, for example of sensor_msgs/Range."""
@@ -87,6 +89,24 @@ class TypeStore:
             if name not in self._messages:
                 raise self._unknown(name, "message")
         return self._messages[name]
+
+    def definition(self, name: str) -> str:
+        """Return the definition of a message type and of all types that it contains, as text in the format of ROS 2.
+
+        Parts of services and actions are included; they are named as messages of their package.
+        """
+        found: dict[str, MessageType] = {}
+        waiting = [full_name(name)]
+        while waiting:
+            current = waiting.pop()
+            if current not in found:
+                message = found[current] = self.message(current)
+                waiting += [field.type.base for field in reversed(message.fields) if field.type.is_message]
+        texts = [
+            message.text if number == 0 else f"MSG: {short_name(message.name)}\n{message.text}"
+            for number, message in enumerate(found.values())
+        ]
+        return SEPARATOR.join(texts)
 
     def field(self, name: str, path: str) -> FieldType:
         """Return the type of a field of a message type; `path` is its path, such as `rpm.rpm`."""

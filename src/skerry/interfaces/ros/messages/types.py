@@ -53,6 +53,14 @@ class FieldType:
         return "/" in self.base
 
     @property
+    def text(self) -> str:
+        """Type as written in a definition, such as `string<=10[]`."""
+        base = short_name(self.base) if self.is_message else self.base
+        limit = f"<={self.limit}" if self.limit else ""
+        array = {"": "", "open": "[]", "fixed": f"[{self.size}]", "bounded": f"[<={self.size}]"}[self.array]
+        return f"{base}{limit}{array}"
+
+    @property
     def is_number(self) -> bool:
         """Whether the field is a number, a boolean or a byte."""
         return self.base in NUMBERS
@@ -84,6 +92,13 @@ class MessageType:
     name: str
     fields: tuple[Field, ...]
     constants: tuple[Constant, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """Definition without comments and defaults: constants and fields, one per line."""
+        lines = [f"{constant.base} {constant.name}={constant.text}" for constant in self.constants]
+        lines += [f"{field.type.text} {field.name}" for field in self.fields]
+        return "".join(f"{line}\n" for line in lines)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Encoders of point clouds of multibeam and forward-looking sonars; a kernel encodes many clouds in one call."""
+"""Encoders of point clouds of sonars; a kernel encodes many clouds in one call."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from skerry.core.errors import SkerryError
 from skerry.core.kernels import kernel
 from skerry.interfaces.ros.messages.encoded_batch import EncodedBatch
 from skerry.interfaces.ros.messages.encoders import Encoder, EncoderContext, register_factory
 from skerry.parts.readings import Ragged, Readings
 from skerry.sensors.raycast.echoes import transform_points
+from skerry.sensors.sidescan import Sidescan
 
 POINT: Final = 13  # bytes of a point: x, y, z as float32 and the intensity as uint8
 _LENGTH: Final = 4  # bytes of the field before the points, which holds their length in bytes
@@ -53,13 +55,21 @@ def _write_clouds(
 
 @register_factory("mbes", "sensor_msgs/PointCloud2")
 @register_factory("fls", "sensor_msgs/PointCloud2")
+@register_factory("sidescan", "sensor_msgs/PointCloud2")
 class CloudEncoder(Encoder):
     """Encoder of sonar echoes as points in the map frame, with x, y, z and a byte of intensity.
 
     The format is that of the SMaRC simulator. Rays without an echo have no point.
+
+    Raises:
+        SkerryError: The sensor is a side-scan sonar that is not interferometric.
     """
 
     def __init__(self, context: EncoderContext) -> None:
+        if isinstance(context.settings, Sidescan) and not context.settings.interferometric:
+            raise SkerryError(
+                "a side-scan sonar has a point cloud only if it is interferometric; set `interferometric: true`"
+            )
         named = [("x", 0, _FLOAT32), ("y", 4, _FLOAT32), ("z", 8, _FLOAT32), ("intensity", 12, _UINT8)]
         fields = [{"name": name, "offset": offset, "datatype": kind, "count": 1} for name, offset, kind in named]
         self._heads = context.template(

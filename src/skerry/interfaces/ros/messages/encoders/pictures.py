@@ -105,7 +105,7 @@ def sides(context: EncoderContext) -> Encoder:
             "starboard_channel": readings.starboard_levels,
         }
         for side in ("port", "starboard") if has_angles else ():
-            angles = getattr(readings, f"{side}_angles")
+            angles = getattr(readings, f"{side}_angle_codes")
             values[f"{side}_channel_angle_high"] = (angles >> 8).astype(np.uint8)
             values[f"{side}_channel_angle_low"] = (angles & 0xFF).astype(np.uint8)
         return values
@@ -169,7 +169,7 @@ def compressed_image(reading: CameraReading, context: EncoderContext) -> Message
     return context.codec.make(
         "sensor_msgs/CompressedImage",
         header=context.header(reading.time),
-        format="rgb8; jpeg compressed rgb8",
+        format="rgb8; jpeg compressed bgr8",
         data=np.frombuffer(reading.jpeg(), np.uint8),
     )
 

@@ -12,10 +12,14 @@ from typing import Any
 
 from skerry.core.errors import SkerryError, UnknownName, did_you_mean
 from skerry.interfaces.ros.bus.bus import Bus
+from skerry.interfaces.ros.bus.lazy_message import SECOND
 from skerry.interfaces.ros.bus.transport import NODE
 from skerry.interfaces.ros.messages.types import FieldType, MessageType, full_name
 
 PREFIX = "/rosapi/"
+
+MAX_PARAMETERS = 1000
+"""Largest number of parameters that peers can set."""
 
 Plain = dict[str, Any]
 
@@ -51,7 +55,11 @@ class RosApi:
             "get_param_names": lambda request: {"names": sorted(bus.parameters)},
             "has_param": lambda request: {"exists": _text(request, "name") in bus.parameters},
             "get_param": self._get_param,
+            "set_param": self._set_param,
+            "delete_param": self._delete_param,
+            "get_time": self._get_time,
         }
+        self._peer_parameters: set[str] = set()  # parameters that peers have set
 
     def names(self) -> list[str]:
         """Return the full names of the services."""
@@ -96,6 +104,38 @@ class RosApi:
         if name in self._bus.parameters:
             return {"value": json.dumps(self._bus.parameters[name])}
         return {"value": default if isinstance(default, str) and default else "null"}
+
+    def _set_param(self, request: Plain) -> Plain:
+        """Set a parameter of the peers; its value is JSON, as in rosapi."""
+        name = self._peer_parameter(request)
+        try:
+            value = json.loads(_text(request, "value"))
+        except ValueError:
+            raise SkerryError(f"the value of the parameter {name!r} is not JSON; put a text in quotes") from None
+        if not isinstance(value, bool | int | float | str):
+            raise SkerryError(f"the parameter {name!r} must be a boolean, a number or a text")
+        if name not in self._peer_parameters and len(self._peer_parameters) >= MAX_PARAMETERS:
+            raise SkerryError(f"there are already {MAX_PARAMETERS} parameters of peers; delete one first")
+        self._bus.parameters[name] = value
+        self._peer_parameters.add(name)
+        return {}
+
+    def _delete_param(self, request: Plain) -> Plain:
+        name = self._peer_parameter(request)
+        self._bus.parameters.pop(name, None)
+        self._peer_parameters.discard(name)
+        return {}
+
+    def _peer_parameter(self, request: Plain) -> str:
+        name = _text(request, "name")
+        if name in self._bus.parameters and name not in self._peer_parameters:
+            raise SkerryError(f"the parameter {name!r} of the simulator is read-only; change the scenario instead")
+        return name
+
+    def _get_time(self, request: Plain) -> Plain:
+        """Return the simulated time, as on /clock."""
+        sec, nanosec = divmod(self._bus.time_ns, SECOND)
+        return {"time": {"sec": sec, "nanosec": nanosec}}
 
     def _describe_part(self, type_name: str, part: str) -> list[Plain]:
         return self._describe(getattr(self._bus.codec.type_store.service(type_name), part).name)
