@@ -55,7 +55,7 @@ def _encoding(settings: SensorConfig, type_name: str, reading: Any) -> Callable[
 
 def _imu() -> Callable[[], object]:
     turn, rate, force = np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3), np.array([0.1, 0.2, 9.81])
-    reading = ImuReading(TIME, turn, rate, force, np.eye(3), np.eye(3), np.eye(3))
+    reading = ImuReading(TIME, turn, rate, force, np.eye(3), np.eye(3), np.eye(3), rate, rate)
     return _encoding(Imu(link="base_link", frequency=Fraction(100)), "sensor_msgs/Imu", reading)
 
 

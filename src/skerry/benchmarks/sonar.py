@@ -7,6 +7,7 @@ from typing import Any
 from skerry.benchmarks._goal import Goal
 from skerry.benchmarks._seabed import load_seabed
 from skerry.benchmarks._timing import best_cpu
+from skerry.parts.sensor import SingleSensorView
 
 REPEATS = 60
 SONARS: dict[str, dict[str, Any]] = {
@@ -30,4 +31,4 @@ def measure() -> dict[str, float]:
 def _milliseconds(mounted: Any) -> float:
     mounted.sensor.threads = 1
     repeats = REPEATS if len(mounted.sensor.bundle) > 10_000 else 20 * REPEATS
-    return best_cpu(lambda: mounted.sensor.measure(mounted.view, mounted._noise), repeats) * 1e3
+    return best_cpu(lambda: mounted.sensor.measure(SingleSensorView(mounted.view), mounted._noise), repeats) * 1e3

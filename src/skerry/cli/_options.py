@@ -20,6 +20,9 @@ SetOption = Annotated[
         help="Override a value of the scenario, as path=value; e.g. `--set water.density=1000`. May be repeated.",
     ),
 ]
+NoiseOption = Annotated[
+    str | None, typer.Option(help="`none` makes all sensors and acoustic ranges exact, as `--set noise=none` does.")
+]
 HostOption = Annotated[
     str,
     typer.Option(help="Address at which the page is served. `0.0.0.0` serves on every network and needs a token."),
@@ -31,16 +34,17 @@ TokenOption = Annotated[
 ]
 
 
-def parse_settings(settings: list[str] | None) -> dict[str, Any]:
-    """Return the tree of overrides that `--set` options describe.
+def parse_settings(settings: list[str] | None, noise: str | None = None) -> dict[str, Any]:
+    """Return the tree of overrides that `--set` and `--noise` options describe.
 
     Args:
         settings: Items such as `path.to.value=5`. The values are parsed as YAML.
+        noise: The scenario's `noise`; None for no override.
 
     Raises:
         SkerryError: An item has no `=`, an empty key or a value that is not YAML, or contradicts an earlier item.
     """
-    tree: dict[str, Any] = {}
+    tree: dict[str, Any] = {} if noise is None else {"noise": noise}
     for setting in settings or []:
         path, equals, text = setting.partition("=")
         keys = path.split(".")

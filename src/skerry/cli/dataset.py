@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from skerry.cli._options import SetOption, parse_settings
+from skerry.cli._options import NoiseOption, SetOption, parse_settings
 
 
 def dataset(
@@ -16,6 +16,7 @@ def dataset(
     count: Annotated[int, typer.Option(help="Number of images.")] = 100,
     seed: Annotated[int, typer.Option(help="Seed of the random viewpoints, water and light.")] = 0,
     settings: SetOption = None,
+    noise: NoiseOption = None,
 ) -> None:
     """Write labelled images of a scenario for training a neural network: JPEG, YOLO labels, train.txt, data.yaml.
 
@@ -26,7 +27,7 @@ def dataset(
 
     from skerry.dataset import DatasetOptions, write_dataset
 
-    overrides = parse_settings(settings)
+    overrides = parse_settings(settings, noise)
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:

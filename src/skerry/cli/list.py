@@ -5,25 +5,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from rich.markup import escape
 
 from skerry.core.errors import SkerryError, did_you_mean
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from skerry.core.config import Family
+
 LISTS: Final = ("scenarios", "vehicles", "props", "components")
 
 
 def list_contents(
     what: Annotated[
-        str, typer.Argument(help="`scenarios`, `vehicles`, `props` or `components`. Default: all of them.")
+        str,
+        typer.Argument(
+            help="`scenarios`, `vehicles`, `props` or `components`; or a kind such as `dvl`, to list its settings. "
+            "Default: all four lists."
+        ),
     ] = "all",
 ) -> None:
-    """List shipped scenarios, vehicles and props, and the kinds of components that files may name."""
+    """List shipped scenarios, vehicles, props and kinds of components, or the settings of one kind."""
     from rich.console import Console
 
-    if what != "all" and what not in LISTS:
-        raise SkerryError(f"there is no list of {what!r}; {did_you_mean(what, LISTS)}")
     console = Console()
     if what in {"all", "scenarios"}:
         _list_scenarios(console)
@@ -35,6 +40,8 @@ def list_contents(
         _list_props(console)
     if what in {"all", "components"}:
         _list_components(console)
+    if what != "all" and what not in LISTS:
+        _list_settings(console, what)
 
 
 def _list_scenarios(console: Console) -> None:
@@ -59,9 +66,8 @@ def _list_props(console: Console) -> None:
     console.print(table)
 
 
-def _list_components(console: Console) -> None:
-    from rich.table import Table
-
+def _families() -> tuple[Family, ...]:
+    """Return all families of kinds."""
     from skerry.interfaces.ros.bus.transport import TRANSPORTS
     from skerry.parts.acoustics import ACOUSTICS
     from skerry.parts.actuator import ACTUATORS
@@ -72,19 +78,35 @@ def _list_components(console: Console) -> None:
     from skerry.terrain import TERRAINS
     from skerry.water.flow import CURRENTS, SURFACES
 
-    title = "Components: values of `kind` in scenario and vehicle files"
+    return (LAWS, ACTUATORS, SENSORS, CONTROLLERS, ACOUSTICS, SURFACES, CURRENTS, TERRAINS, INTERFACES, TRANSPORTS)
+
+
+def _list_components(console: Console) -> None:
+    from rich.table import Table
+
+    title = "Components: values of `kind` in scenario and vehicle files; skerry list KIND shows the settings of one"
     table = Table("family", "kinds", title=title, title_justify="left", box=None)
-    for family in (
-        LAWS,
-        ACTUATORS,
-        SENSORS,
-        CONTROLLERS,
-        ACOUSTICS,
-        SURFACES,
-        CURRENTS,
-        TERRAINS,
-        INTERFACES,
-        TRANSPORTS,
-    ):
+    for family in _families():
         table.add_row(family.name, ", ".join(family.kinds()) or "none")
     console.print(table)
+
+
+def _list_settings(console: Console, kind: str) -> None:
+    """Print the settings of a kind, in every family that has a kind of this name."""
+    from rich.table import Table
+
+    from skerry.cli._settings import setting_rows
+
+    having = [family for family in _families() if kind in family.kinds()]
+    if not having:
+        known = {*LISTS, *(name for family in _families() for name in family.kinds())}
+        raise SkerryError(f"there is no list and no kind {kind!r}; {did_you_mean(kind, known)}")
+    for family in having:
+        model = family.find(kind)
+        summary = (model.__doc__ or "").strip().partition("\n")[0]
+        table = Table(title=f"{kind} ({family.name}): {summary}", title_justify="left", box=None)
+        for heading in ("setting", "type", "default", "unit", "meaning"):
+            table.add_column(heading, overflow="fold")
+        for row in setting_rows(model):
+            table.add_row(*(escape(cell) for cell in row))
+        console.print(table)

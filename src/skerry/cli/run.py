@@ -13,6 +13,7 @@ import typer
 from skerry.cli._interrupts import on_interrupt
 from skerry.cli._options import (
     HostOption,
+    NoiseOption,
     PortOption,
     SetOption,
     TokenOption,
@@ -44,6 +45,7 @@ def run(
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed that replaces the scenario's seed.")] = None,
     settings: SetOption = None,
+    noise: NoiseOption = None,
     ros: Annotated[
         list[str] | None,
         typer.Option(
@@ -74,7 +76,7 @@ def run(
     `skerry run sam_in_the_bay --record dive.mcap`
     """
     page = None if headless else parse_page_settings(host, port, token)
-    overrides = parse_settings(settings)
+    overrides = parse_settings(settings, noise)
     for transport in ros or []:
         add_transport(overrides, transport)
     if record is not None:

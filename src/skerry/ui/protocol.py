@@ -45,7 +45,9 @@ LAYOUTS: Final = {
     Kind.SONAR_LINES: "u16 n, u16 length, f32 range to each side, n rows of u8, the oldest first",
     Kind.SONAR_FAN: "u16 beams, u16 bins, f32 first angle, last angle, first range, last range; beams × bins u8",
     Kind.SEGMENTS: "u32 n, n × 2 × 3 f32; flag 1: n × 4 u8 red, green, blue, opacity",
-    Kind.PARTICLES: "u32 n, n × 3 f32, n f32 age as a fraction of the lifetime",
+    Kind.PARTICLES: (
+        "u32 n, n × 3 f32, n f32 age as a fraction of the lifetime; flag 1: n × 4 u8 red, green, blue, opacity"
+    ),
     Kind.SCALARS: "n f32; NaN where there is no value",
     Kind.TF: "n × (u16 parent, u16 child, 7 f32); parent and child are indices into the scene's tf_names",
 }
@@ -140,11 +142,13 @@ def segments(ends: ArrayLike, colours: NDArray[np.uint8] | None = None) -> Paylo
     return Payload(Kind.SEGMENTS, data + colours.tobytes(), EXTRA)
 
 
-def particles(points: ArrayLike, ages: ArrayLike) -> Payload:
-    """Encode particles: positions (n, 3) in the world, m, and ages (n,) as fractions of the lifetime."""
+def particles(points: ArrayLike, ages: ArrayLike, colours: NDArray[np.uint8] | None = None) -> Payload:
+    """Encode particles: positions (n, 3) in the world, m, ages (n,) as fractions of the lifetime, colours (n, 4)."""
     positions = np.asarray(points, "<f4").reshape(-1, 3)
     data = struct.pack("<I", len(positions)) + positions.tobytes() + np.asarray(ages, "<f4").tobytes()
-    return Payload(Kind.PARTICLES, data)
+    if colours is None:
+        return Payload(Kind.PARTICLES, data)
+    return Payload(Kind.PARTICLES, data + colours.tobytes(), EXTRA)
 
 
 def scalars(values: ArrayLike) -> Payload:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from skerry.core.frames import Pose
 from skerry.parts.display import Cloud, Display, Image, Polar, Rays, SonarFan, SonarLines, SonarScan
+from skerry.sensors.raycast.ray_sensor import RayViewerConfig
 from skerry.ui import protocol
 from skerry.ui.protocol import Kind
 from skerry.ui.streams import PageStream, StreamInput
@@ -22,7 +23,10 @@ MAX_RAYS: Final = 256  # rays of a reading that are drawn
 JPEG_QUALITY: Final = 75  # quality of pictures whose display names none
 HIT_COLOUR: Final = (255, 220, 80, 160)
 MISS_COLOUR: Final = (120, 160, 200, 60)
-"""Colours of rays that hit something and of rays that hit nothing: red, green, blue, opacity."""
+"""Colours of rays that hit something and of rays that hit nothing: red, green, blue, opacity.
+
+The page distinguishes hits from misses by the opacity.
+"""
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,7 @@ def sensor_streams(robot: Robot, name: str) -> list[PageStream]:
         parts = None if make is None else make(display, sensor)
         if parts is not None:
             same = sum(stream.name.startswith(f"{prefix}/") for stream in found)
+            viewer = {"viewer": viewer_of(sensor).model_dump(mode="json")} if isinstance(display, Rays) else {}
             found.append(
                 PageStream(
                     f"{prefix}/{robot.name}/{name}" + (f"/{same + 1}" if same else ""),
@@ -53,7 +58,7 @@ def sensor_streams(robot: Robot, name: str) -> list[PageStream]:
                     robot=robot.name,
                     sensor=name,
                     sensors=frozenset([(robot.name, name)]),
-                    details={"display": display.describe(sensor.reading_type())},
+                    details={"display": display.describe(sensor.reading_type()), **viewer},
                     **vars(parts),
                 )
             )
@@ -139,26 +144,29 @@ def _cloud(display: Cloud, sensor: Any) -> StreamParts:
 
 
 def _rays(display: Rays, sensor: Any) -> StreamParts | None:
-    """Return the stream of at most about `MAX_RAYS` rays of the latest reading.
+    """Return the stream of at most about `MAX_RAYS` rays of the latest reading; None if the viewer shows nothing.
 
     Rays that a sensor casts in a worker thread are not shown, because it may be tracing the next rays.
     """
+    viewer = viewer_of(sensor)
+    if not (viewer.draw_rays or viewer.draw_hits):
+        return None
     if display.points is not None and display.pose is not None:
         points, pose = attrgetter(display.points), attrgetter(display.pose)
 
         def encode_points(reading: Any) -> protocol.Payload:
             found = points(reading)
-            ends = _in_world(found[:: max(len(found) // MAX_RAYS, 1)], pose(reading))
-            return _lines(pose(reading).position, ends, np.ones(len(ends), bool))
+            ends = _in_world(found[:: max(len(found) // MAX_RAYS, viewer.every)], pose(reading))
+            return _lines(pose(reading).position, ends, np.ones(len(ends), bool), viewer)
 
         return StreamParts(Kind.SEGMENTS, _latest, encode_points)
     if sensor.execution == "thread":
         return None
-    every = max(sensor.viewer.every, len(sensor.bundle) // MAX_RAYS, 1)
+    every = max(viewer.every, len(sensor.bundle) // MAX_RAYS)
     return StreamParts(
         Kind.SEGMENTS,
         lambda inputs: sensor.latest_rays(every) if inputs.new else None,
-        lambda shown: _lines(shown.origin, shown.ends, shown.hit),
+        lambda shown: _lines(shown.origin, shown.ends, shown.hit, viewer),
     )
 
 
@@ -194,7 +202,18 @@ def _in_world(points: NDArray[np.floating], pose: Pose) -> NDArray[np.float64]:
     return found
 
 
-def _lines(origin: NDArray[np.floating], ends: NDArray[np.floating], hit: NDArray[np.bool_]) -> protocol.Payload:
+def viewer_of(sensor: Any) -> RayViewerConfig:
+    """Return the viewer settings of a sensor; the defaults for a sensor that casts no rays itself."""
+    found = getattr(sensor, "viewer", None)
+    return found if isinstance(found, RayViewerConfig) else RayViewerConfig()
+
+
+def _lines(
+    origin: NDArray[np.floating], ends: NDArray[np.floating], hit: NDArray[np.bool_], viewer: RayViewerConfig
+) -> protocol.Payload:
     lines = np.empty((len(ends), 2, 3), np.float32)
     lines[:, 0], lines[:, 1] = origin, ends
-    return protocol.segments(lines, np.where(hit[:, None], HIT_COLOUR, MISS_COLOUR).astype(np.uint8))
+    colours = np.where(hit[:, None], HIT_COLOUR, MISS_COLOUR).astype(np.uint8)
+    if viewer.ray_colour is not None:
+        colours[:, :3] = np.rint(255.0 * np.array(viewer.ray_colour))
+    return protocol.segments(lines, colours)

@@ -20,10 +20,15 @@ from skerry.ui.sensor_streams import sensor_streams
 from skerry.ui.streams import PageStream
 from skerry.world import Robot, World
 from skerry.world.frame_tree import FrameTree, Transform
+from skerry.world.particles import FieldParticles
 
 TAUT_COLOUR, SLACK_COLOUR = (230, 60, 40, 255), (60, 190, 90, 255)
-SOUND_COLOURS: Final = {"clear": (90, 220, 120, 255), "occluded": (230, 60, 40, 200), "too far": (160, 160, 160, 160)}
+SOUND_COLOURS: Final = {"clear": (90, 220, 120, 255), "occluded": (230, 60, 40, 200), "reflected": (120, 160, 220, 60)}
+SILENT_COLOUR: Final = (160, 160, 160, 100)  # paths that fail for other reasons, and rays that meet no ground
 GPS_COLOUR, GOAL_COLOUR, FORCE_COLOUR = (120, 200, 255, 160), (255, 200, 40, 255), (255, 80, 200, 255)
+FIELD_COLOURS: Final = np.array([(230, 60, 40, 255), (60, 190, 90, 255), (70, 140, 255, 255)], np.uint8)
+"""Colours of particles in fields that act above water only, anywhere, and under water only."""
+MAX_TRAIL_SEGMENTS: Final = 20_000  # segments of the trails of particles that are sent to the page
 SOUND_DURATION: Final = 1.0  # s of simulated time for which the paths of a transmission are shown
 RING_CORNERS: Final = 32  # corners of the polygon that is drawn as a circle
 GOAL_LINE_HEIGHT: Final = 2.0  # m above the water at which the line to a goal starts, as in the SMaRC simulator
@@ -48,7 +53,7 @@ def streams_of(world: World, fields: dict[str, ScalarFields], frames: Frames) ->
     found.append(_segments("acoustic", "sound", SoundLines(world)))
     found.append(_segments("gps", "lines to the reference point", lambda: _gps_lines(world)))
     found.append(_segments("waypoints", "goals", lambda: _goal_lines(world)))
-    found.append(_points("particles", "force fields", lambda: _field_particles(world)))
+    found += _field_streams(world)
     found.append(_points("contacts", "contacts", lambda: _contacts(world)))
     found.append(PageStream("tf", Kind.TF, "frames", lambda inputs: frames.now(), protocol.transforms))
     return found
@@ -120,8 +125,15 @@ def _segments(
     )
 
 
-def _points(name: str, title: str, sample: Callable[[], tuple[ArrayLike, ArrayLike]]) -> PageStream:
-    return PageStream(name, Kind.PARTICLES, title, lambda inputs: sample(), lambda points: protocol.particles(*points))
+def _points(name: str, title: str, sample: Callable[[], tuple[Any, ...]], **details: Any) -> PageStream:
+    return PageStream(
+        name,
+        Kind.PARTICLES,
+        title,
+        lambda inputs: sample(),
+        lambda points: protocol.particles(*points),
+        details=details,
+    )
 
 
 def _coloured(ends: list[Any], colours: list[Any]) -> Lines:
@@ -144,7 +156,7 @@ def _rope_lines(world: World) -> Lines:
 
 
 class SoundLines:
-    """Sampler of the paths of the last acoustic transmissions, which are shown for `SOUND_DURATION`."""
+    """Sampler of the rays and paths of the last acoustic transmissions, which are shown for `SOUND_DURATION`."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -156,13 +168,17 @@ class SoundLines:
         if paths != self._last:
             self._last, self._since = paths, self._world.time
         shown = paths if 0.0 <= self._world.time - self._since < SOUND_DURATION else []
-        pairs = [(pair, SOUND_COLOURS.get(path.status, GPS_COLOUR)) for path in shown for pair in pairwise(path.points)]
+        pairs = [
+            (pair, SOUND_COLOURS.get(path.status, SILENT_COLOUR)) for path in shown for pair in pairwise(path.points)
+        ]
         return _coloured([pair for pair, _ in pairs], [colour for _, colour in pairs])
 
 
 def _gps_lines(world: World) -> Lines:
+    reference = world.scenario.reference
+    point = np.zeros(3) if reference is None else reference.point
     ends = [
-        (robot.link_position(settings.link), np.zeros(3))
+        (robot.link_position(settings.link), point)
         for robot in world.robots.values()
         for settings in robot.vehicle.config.sensors.values()
         if any(isinstance(display, ReferenceLine) for display in settings.display)
@@ -204,12 +220,40 @@ def _forces(robot: Robot, gravity: float) -> PageStream:
     return _segments(f"forces/{robot.name}", f"{robot.name} forces", sample, robot.name, **details)
 
 
-def _field_particles(world: World) -> tuple[ArrayLike, ArrayLike]:
+def _field_streams(world: World) -> list[PageStream]:
+    """Return the streams of the particles in force fields and of their trails, with their radius and width, m."""
     pool = world.particles
+    size = 0.1 if pool is None else pool.config.size
+    return [
+        _points("particles", "force fields", lambda: _field_particles(pool), radius=size),
+        _segments("particle_trails", "trails in force fields", lambda: _field_trails(pool), width=size),
+    ]
+
+
+def _field_particles(pool: FieldParticles | None) -> tuple[ArrayLike, ArrayLike, NDArray[np.uint8]]:
     if pool is None:
-        return np.zeros((0, 3)), np.zeros(0)
+        return np.zeros((0, 3)), np.zeros(0), np.zeros((0, 4), np.uint8)
     alive = pool.alive
-    return pool.positions[alive], 1.0 - pool.remaining[alive] / np.maximum(pool.lifetimes[alive], 1e-9)
+    ages = 1.0 - pool.remaining[alive] / np.maximum(pool.lifetimes[alive], 1e-9)
+    return pool.positions[alive], ages, FIELD_COLOURS[pool.colours[alive]]
+
+
+def _field_trails(pool: FieldParticles | None) -> Lines:
+    """Return the trails of living and ended particles. Their opacity falls to 0 at the end, and with age."""
+    if pool is None or pool.config.trail < 2:
+        return np.zeros((0, 2, 3)), np.zeros((0, 4), np.uint8)
+    alive, fading = pool.alive, pool.fading > 0.0
+    trails = np.concatenate([pool.trails[alive], pool.fading_trails[fading]])
+    colours = np.concatenate([pool.colours[alive], pool.fading_colours[fading]])
+    share = pool.fading[fading] / np.maximum(pool.fading_lifetimes[fading], 1e-9)
+    shown = np.concatenate([np.ones(np.count_nonzero(alive)), share])
+    pieces = trails.shape[1] - 1
+    most = max(MAX_TRAIL_SEGMENTS // pieces, 1)
+    trails, colours, shown = trails[:most], colours[:most], shown[:most]
+    ends = np.stack([trails[:, :-1], trails[:, 1:]], axis=2)
+    shades = np.repeat(FIELD_COLOURS[colours][:, None], pieces, axis=1)
+    shades[..., 3] = 255.0 * shown[:, None] * (1.0 - np.arange(pieces) / pieces)
+    return ends.reshape(-1, 2, 3), shades.reshape(-1, 4)
 
 
 def _contacts(world: World) -> tuple[ArrayLike, ArrayLike]:

@@ -68,7 +68,7 @@ export class Driving {
     const robot = this.store.get("robot");
     const control = this.store.get("state")?.robots[robot]?.control;
     if (control && control !== "manual" && control !== "mixed") {
-      const source = control === "external" ? "ROS" : `its ${control}`;
+      const source = control === "external" ? "an external client" : `its ${control}`;
       this.store.notify("notice", { text: `${robot} is controlled by ${source}, and ignores keys. Choose Manual to drive it.`, bad: true });
       return;
     }

@@ -39,7 +39,7 @@ const TRANSFORM_BYTES = 32; // u16 parent, u16 child, 7 × f32
  * @property {[number, number]} [ranges] SONAR_FAN: range of the first and the last bin, m
  * @property {Uint8Array} [intensity] SONAR_FAN: bins of the first beam, then of the second, …
  * @property {Float32Array} [ends] SEGMENTS: xyz, xyz per segment
- * @property {Uint8Array} [colours] SEGMENTS: rgba per segment, if flag 1 is set
+ * @property {Uint8Array} [colours] SEGMENTS, PARTICLES: rgba of each, if flag 1 is set
  * @property {Float32Array} [positions] PARTICLES: xyz each
  * @property {Float32Array} [ages] PARTICLES: age as a fraction of the lifetime, 0…1
  * @property {Float32Array} [values] SCALARS
@@ -113,13 +113,14 @@ const PAYLOADS = {
     };
   },
 
-  [KIND.PARTICLES](buffer, view) {
+  [KIND.PARTICLES](buffer, view, flags) {
     const count = view.getUint32(HEADER_BYTES, true);
     const start = HEADER_BYTES + 4;
     return {
       count,
       positions: new Float32Array(buffer, start, 3 * count),
       ages: new Float32Array(buffer, start + 12 * count, count),
+      ...(flags & 1 ? { colours: new Uint8Array(buffer, start + 16 * count, 4 * count) } : {}),
     };
   },
 

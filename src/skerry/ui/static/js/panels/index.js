@@ -15,6 +15,7 @@ import { Acoustics, Events } from "./log.js";
 import { WorldMap } from "./map.js";
 import { mountNotices } from "./notices.js";
 import { Plots } from "./plots.js";
+import { Previews } from "./preview.js";
 import { Robots } from "./robots.js";
 import { Sidescan } from "./sidescan.js";
 import { Simulation } from "./simulation.js";
@@ -61,6 +62,7 @@ export function mountPanels(slots, { store, net }) {
   mountBare(slots.bar, new Viewing(), context, "bar-part");
   mountColumn(slots.left, LEFT, context);
   mountColumn(slots.right, RIGHT, context);
+  mountBare(slots.hud, new Previews(), context, "hud-part");
   mountBare(slots.hud, new HeadUp(), context, "hud-part");
   mountBare(slots.hud, new Welcome(), context, "hud-part");
   mountBare(slots.hud, new Timeline(), context, "hud-part");

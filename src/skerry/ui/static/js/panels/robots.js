@@ -3,7 +3,7 @@
 import { element, label, write } from "./elements.js";
 import { Panel } from "./panel.js";
 
-const SOURCE_LABELS = { external: "ROS", manual: "Manual", api: "API", mixed: "mixed" };
+const SOURCE_LABELS = { external: "External", manual: "Manual", api: "API", mixed: "mixed" };
 
 export class Robots extends Panel {
   static id = "robots";
@@ -56,7 +56,7 @@ export class Robots extends Panel {
     }));
     return [
       { source: "manual", label: "Manual", does: "Keys and sliders of this page command the robot" },
-      { source: "external", label: "ROS", does: "ROS and other external clients command the robot; keys are ignored" },
+      { source: "external", label: "External", does: "ROS, Okoń, Husky and other external clients command the robot; keys are ignored" },
       ...controllers,
     ];
   }

@@ -6,10 +6,18 @@ import { PALETTE } from "./colours.js";
 import { PointCloud } from "./points.js";
 import { Segments } from "./segments.js";
 
-const HITS_LIFE = 6; // simulated time for which hits are shown, s
 const HIT = 128; // smallest opacity of a ray that has hit something; other rays have a smaller one
 const DRAWN = 28; // largest number of rays of a reading that are drawn; more would hide the hits
 const FAINT = 0.4; // factor on the opacity of rays
+const USUAL_SIZE = 0.1; // size of hits for which their size on the screen is limited to `MOST`, m
+const MOST = 12; // pixels
+const RED = 0xff0000; // colour of hits without the rainbow
+
+/**
+ * Settings of the display of a sensor's rays; see docs/rays.md.
+ * @typedef {{draw_rays: boolean, draw_hits: boolean, ray_thickness: number, hits_size: number, hits_lifetime: number, use_rainbow: boolean,
+ *   min_height: number | null, max_height: number | null, max_particles_multiplier: number}} Viewer
+ */
 
 export class Rays {
   name = "rays";
@@ -18,19 +26,12 @@ export class Rays {
   object = new Group();
   /** Lines by stream. @type {Map<string, Segments>} */
   #lines = new Map();
+  /** Hits by stream. @type {Map<string, PointCloud>} */
+  hits = new Map();
 
   /** @param {import("./view.js").View} view */
   constructor(view) {
     this.view = view;
-    this.hits = new PointCloud({
-      capacity: 20_000,
-      metres: 0.09,
-      least: 2.5,
-      most: 12,
-      life: HITS_LIFE,
-      byHeight: true,
-    });
-    this.object.add(this.hits.object);
   }
 
   /** @param {{display?: {kind: string}}} stream */
@@ -40,22 +41,16 @@ export class Rays {
 
   /**
    * @param {import("../protocol.js").Message} message
-   * @param {{name: string}} stream
+   * @param {{name: string, viewer: Viewer}} stream
    */
-  receive({ ends, colours, count = 0, time }, { name }) {
+  receive({ ends, colours, count = 0, time }, { name, viewer }) {
     if (!ends) return;
-    let lines = this.#lines.get(name);
-    if (!lines) {
-      lines = new Segments({ pixels: 1, colour: PALETTE.yellow, opacity: 0.3 });
-      this.#lines.set(name, lines);
-      this.object.add(lines.object);
-      lines.object.material.depthWrite = false;
-    }
-    lines.set(...some(ends, colours, Math.ceil(count / DRAWN)));
+    if (viewer.draw_rays) this.#linesOf(name, viewer).set(...some(ends, colours, Math.ceil(count / DRAWN)));
+    if (!viewer.draw_hits || count === 0) return;
     /** @type {number[]} */
     const hit = [];
     for (let i = 0; i < count; i++) if (!colours || colours[4 * i + 3] >= HIT) hit.push(i);
-    this.hits.add(
+    this.#hitsOf(name, viewer, count).add(
       hit.length,
       (i, out, at) => out.set(ends.subarray(6 * hit[i] + 3, 6 * hit[i] + 6), at),
       () => time,
@@ -63,16 +58,59 @@ export class Rays {
   }
 
   update() {
-    this.hits.tick(this.view.poses.time);
+    for (const hits of this.hits.values()) hits.tick(this.view.poses.time);
   }
 
   clear() {
-    this.hits.clear();
-    for (const lines of this.#lines.values()) {
-      this.object.remove(lines.object);
-      lines.dispose();
+    for (const parts of [this.hits, this.#lines]) {
+      for (const part of parts.values()) {
+        this.object.remove(part.object);
+        part.dispose();
+      }
+      parts.clear();
     }
-    this.#lines.clear();
+  }
+
+  /** @param {string} name @param {Viewer} viewer */
+  #linesOf(name, { ray_thickness }) {
+    let lines = this.#lines.get(name);
+    if (!lines) {
+      lines = new Segments({ pixels: 1, metres: ray_thickness, colour: PALETTE.yellow, opacity: 0.3 });
+      this.#lines.set(name, lines);
+      this.object.add(lines.object);
+      lines.object.material.depthWrite = false;
+    }
+    return lines;
+  }
+
+  /**
+   * Return the hits of a stream, with space for `max_particles_multiplier` readings of `count` rays.
+   * @param {string} name
+   * @param {Viewer} viewer
+   * @param {number} count
+   */
+  #hitsOf(name, viewer, count) {
+    let hits = this.hits.get(name);
+    const capacity = viewer.max_particles_multiplier * count;
+    if (hits && hits.capacity >= capacity) return hits;
+    if (hits) {
+      this.object.remove(hits.object);
+      hits.dispose();
+    }
+    hits = new PointCloud({
+      capacity,
+      metres: viewer.hits_size,
+      least: 2.5,
+      most: MOST * Math.max(1, viewer.hits_size / USUAL_SIZE),
+      life: viewer.hits_lifetime,
+      colour: RED,
+      byHeight: viewer.use_rainbow,
+      lowest: viewer.min_height,
+      highest: viewer.max_height,
+    });
+    this.hits.set(name, hits);
+    this.object.add(hits.object);
+    return hits;
   }
 }
 
