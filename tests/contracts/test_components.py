@@ -251,6 +251,31 @@ def test_the_error_for_a_misspelt_setting_suggests_the_right_one(family: Family,
         skerry.load(source)
 
 
+ERROR_WORDS = ("noise", "bias", "walk", "dropout", "speckle", "sigma", "drift", "clock_offset")
+
+
+@pytest.mark.parametrize(("family", "kind"), kinds(SENSORS, ACOUSTICS))
+def test_noise_none_turns_off_all_settings_of_errors(family: Family, kind: str, folder: Path) -> None:
+    config = family.find(kind)
+    errors = {name for name in config.model_fields if any(word in name for word in ERROR_WORDS)}
+    assert set(config.perfect) == errors
+    given = settings_of(family, kind, folder) | {"noise": "none"}
+    exact = config.model_validate(given)
+    assert all(getattr(exact, name) == value for name, value in config.perfect.items())
+    assert not any(config.perfect.values())
+
+
+@pytest.mark.parametrize(("family", "kind"), kinds(SENSORS))
+def test_without_noise_readings_do_not_depend_on_the_seed(family: Family, kind: str, folder: Path) -> None:
+    found = []
+    for seed in (1, 2):
+        with skerry.load(scenario(family, kind, folder) | {"noise": "none"}, seed=seed) as world:
+            stir(world, family)
+            world.advance(0.2)
+            found.append(pickle.dumps(part_of(world, family).reading))
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize(("family", "kind"), kinds(SENSORS))
 def test_reading_a_sensor_changes_nothing_but_itself(family: Family, kind: str, folder: Path) -> None:
     states = []
@@ -442,6 +467,7 @@ def test_the_ground_is_one_surface_for_all_callers(family: Family, kind: str, fo
 @pytest.mark.parametrize(("family", "kind"), kinds(TERRAINS))
 def test_things_come_to_rest_on_the_ground(family: Family, kind: str, folder: Path) -> None:
     crate = {"geometry": {"kind": "box", "size": [1, 1, 0.5]}, "motion": "dynamic", "mass": 800}
+    crate |= {"quadratic_damping": "shape", "added_mass": "shape"}  # the water slows it down
     ground = settings_of(family, kind, folder)
     source = {"seed": 1, "reference": REFERENCE, "terrain": ground, "objects": {"crate": crate}}
     with skerry.load(source) as world:

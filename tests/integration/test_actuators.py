@@ -211,6 +211,11 @@ class TestEveryKind:
             {"kind": "hinge", "maximum": 0.2},
             "`maximum` is 0.2 rad, but the range of joint 'joint' is",
         ),
+        (
+            TURN,
+            {"kind": "hinge", "maximum": 2.0},
+            "`maximum` is 2 rad, beyond the limit of joint 'joint', 0.5 rad; lower `maximum`, or raise the limit",
+        ),
     ],
 )
 def test_a_joint_of_the_wrong_kind_is_refused_with_an_explanation(craft, joint, settings, message) -> None:
@@ -242,8 +247,8 @@ def test_a_hinge_that_cannot_be_straight_begins_at_its_nearest_angle(craft) -> N
 
 
 def test_a_hinge_never_drives_its_joint_against_the_stop(craft) -> None:
-    """A maximum beyond the joint's own range: the command ends at the stop, and so does the joint."""
-    world = craft(TURN, {"it": {"kind": "hinge", "link": "part", "maximum": 2.0}})
+    """A command beyond the joint's range ends at the stop, and so does the joint."""
+    world = craft(TURN, {"it": {"kind": "hinge", "link": "part"}})
     actuator(world).command(angle=2.0)
     world.advance(3.0)
     assert actuator(world).setpoint == pytest.approx(0.5)
@@ -664,10 +669,12 @@ def test_a_hovering_vehicle_begins_and_resets_at_the_rpm_that_carries_it(craft) 
     assert actuator(world, "fl").setpoint == pytest.approx(rpm)
 
 
-def test_a_hover_beyond_the_propellers_is_limited_to_their_largest_rpm(craft) -> None:
+def test_a_hover_beyond_the_propellers_is_refused(craft) -> None:
     settings = SCREW | {"hover_default": True, "num_propellers": 1}
-    screw = actuator(craft(SHAFT, {"it": settings}, gravity=9.81))
-    assert screw.reset_value == screw.feedback == 1000.0
+    with pytest.raises(
+        SkerryError, match=r"needs 1[0-9]* rpm to carry 12 kg with 1 propellers, but `maximum_rpm` is 1000"
+    ):
+        craft(SHAFT, {"it": settings}, gravity=9.81)
 
 
 def test_the_shaft_rotates_for_display(craft) -> None:

@@ -54,6 +54,49 @@ def test_a_far_away_robot_does_not_change_the_others_by_a_bit() -> None:
         assert list(shared.robots) == ["sam"]
 
 
+def readings_of_sam(world: Any) -> dict[str, str]:
+    """Return the readings of all sensors but the cameras, whose readings contain the names of all bodies."""
+    sensors = world.robots["sam"].sensors
+    return {name: repr(part.reading) for name, part in sensors.items() if not name.startswith("camera")}
+
+
+def test_a_change_does_not_change_the_latest_due_readings() -> None:
+    with world_of_sam() as alone, world_of_sam() as shared:
+        for world in (alone, shared):
+            world.robots["sam"].actuators["thruster1"].command(rpm=600)
+            world.advance(1.935)  # most sensors were due earlier
+        shared.spawn("second", {**BESIDE, "pose": {"position": [0, 500, -5]}})  # out of sight
+        for seconds in (0.0, 0.005):
+            for world in (alone, shared):
+                world.advance(seconds)
+            assert readings_of_sam(shared) == readings_of_sam(alone)
+        shared.delete("second")
+        assert readings_of_sam(shared) == readings_of_sam(alone)
+
+
+def test_the_reading_of_a_new_robot_does_not_depend_on_when_it_was_requested() -> None:
+    with world_of_sam() as first, world_of_sam() as second:
+        for world in (first, second):
+            world.advance(0.755)
+            world.spawn("second", {**BESIDE, "pose": {"position": [0, 10, 1]}})  # falls into the water
+        at_spawn = first.robots["second"].sensors["gps"].reading
+        for world in (first, second):
+            world.advance(0.03)
+        assert repr(first.robots["second"].sensors["gps"].reading) == repr(at_spawn)
+        assert repr(second.robots["second"].sensors["gps"].reading) == repr(at_spawn)
+
+
+def test_the_battery_of_a_new_robot_counts_from_its_first_sample() -> None:
+    with world_of_sam() as world:
+        world.advance(100.0)
+        settings = {"kind": "battery", "capacity_wh": 10.0, "base_load": 360.0, "start_percent": 100.0}
+        world.spawn("second", {**BESIDE, "overrides": {"sensors": {"battery": settings}}})
+        battery = world.robots["second"].sensors["battery"]
+        assert battery.reading.percent == 100.0
+        world.advance(1.0)
+        assert battery.reading.percent == pytest.approx(99.0, abs=0.5)  # 1 % per s, and the actuators
+
+
 def test_references_of_a_user_stay_valid() -> None:
     with world_of_sam() as world:
         sam = world.robots["sam"]
@@ -322,3 +365,12 @@ def test_a_run_notifies_its_interfaces_and_can_be_reset() -> None:
 def test_adding_and_removing_can_be_recorded() -> None:
     for command in (Spawn("second", {"vehicle": "sam", "pose": {"position": (0, 10, -5)}}), Delete("second")):
         assert command_from_text(command_to_text(command)) == command
+
+
+def test_the_pinger_of_a_new_object_keeps_to_its_schedule() -> None:
+    """A pinger at 0.5 Hz transmits at 0, 2, 4 … s, also if it was added at 1 s."""
+    with world_of_sam() as world:
+        world.advance(1.0)
+        pinger = {"kind": "pinger", "link": "base_link", "frequency": 0.5}
+        world.spawn("second", {**BESIDE, "overrides": {"acoustics": {"beacon": pinger}}})
+        assert world.robots["second"].acoustics["beacon"].next_send == 400  # ticks of 5 ms

@@ -31,6 +31,7 @@ from skerry.scenario.props import shipped_props
 from skerry.scenario.schema import RobotConfig, Scenario
 from skerry.scenario.trials import TrialsConfig
 from skerry.scenario.vehicle import VehicleConfig
+from skerry.sensors.camera import PreviewConfig
 from skerry.sensors.raycast.ray_sensor import RayViewerConfig
 from skerry.sweep.config import (
     ChoiceConfig,
@@ -73,6 +74,7 @@ SCHEMA = (
     Material,
     RegionConfig,
     RayViewerConfig,
+    PreviewConfig,
     RopeConfig,
     Buoy,
     Hook,
@@ -224,6 +226,7 @@ EXAMPLES = [
             "ropes",
             "ros",
             "sea_trials",
+            "sensors",
             "sonar",
             "sweeps",
             "terrain",

@@ -132,6 +132,20 @@ def test_both_forms_of_a_reference_are_one_place() -> None:
         assert_allclose(second.to_geodetic(np.zeros(3)), [58.8, 17.6, 2.0], atol=1e-10)
 
 
+def test_the_reference_point_can_be_anywhere_in_the_world() -> None:
+    """The point has the given position on the Earth, and the origin lies as far from it in UTM as in the world."""
+    at = (120.0, -45.0, 7.0)
+    place = {"latitude_deg": 58.8, "longitude_deg": 17.6, "altitude": 20.0}
+    moved, plain = projection(**place, at=at), projection(**place)
+    np.testing.assert_allclose(moved.to_geodetic(at), [58.8, 17.6, 20.0], atol=1e-9)
+    np.testing.assert_allclose(plain.to_utm(np.zeros(3)) - moved.to_utm(np.zeros(3)), at, atol=1e-6)
+    easting, northing, _ = plain.to_utm(np.zeros(3))
+    utm = projection(utm_zone=33, utm_band="V", easting=easting, northing=northing, altitude=20.0, at=at)
+    zone_33 = projection(**place, zone=33, at=at)
+    assert utm.zone == zone_33.zone == 33
+    np.testing.assert_allclose(utm.to_utm(at), [easting, northing, 20.0], atol=1e-6)
+
+
 def test_a_band_in_the_south_counts_northing_from_the_south() -> None:
     sydney = projection(latitude_deg=-33.87, longitude_deg=151.21)
     again = projection(utm_zone=56, utm_band="H", easting=sydney.origin[0], northing=sydney.origin[1])

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import skerry
+from skerry.core.errors import SkerryError
 from skerry.core.frames import Pose
+from skerry.formats.yaml_documents import parse_document
 
 UP, DOWN = (Pose(np.array([0.0, 0.0, z]), np.array([0.0, 0.0, 0.0, 1.0])) for z in (2.0, -5.0))
 
@@ -105,3 +107,32 @@ def test_a_start_below_the_water_waits_for_the_surface(start):
         world.advance(1.0)
         world.teleport("auv", UP)
         assert fixes(world, 2.0)[0] == pytest.approx(1.6 if start < 0 else 1.01)
+
+
+@pytest.mark.parametrize("at", ["mark", "auv", [40.0, 30.0, -2.0]])
+def test_the_reference_point_is_at_an_object_a_robot_or_a_point(at):
+    """A receiver at (0, 0, 2): its position in UTM differs from that of the reference point as in the world."""
+    mark = {"geometry": {"kind": "box", "size": [1, 1, 1]}, "pose": {"position": [10, -20, -5]}}
+    place = {"utm_zone": 33, "utm_band": "V", "easting": 650_000, "northing": 6_520_000}
+    gps = {"kind": "gps", "link": "base_link", "frequency": 10, "noise": 0, "vertical_noise": 0}
+    auv = {
+        "vehicle": "torpedo",
+        "anchored": True,
+        "pose": {"position": [0, 0, 2]},
+        "overrides": {"sensors": {"gps": gps}},
+    }
+    scenario = {"reference": {**place, "altitude": 3, "at": at}, "objects": {"mark": mark}, "robots": {"auv": auv}}
+    x, y, z = {"mark": (10, -20, -5), "auv": (0, 0, 2)}[at] if isinstance(at, str) else at
+    with skerry.load(scenario) as world:
+        fix = world.robots["auv"].sensors["gps"].reading
+        expected = [650_000 - x, 6_520_000 - y, 3 + 2 - z]
+        np.testing.assert_allclose([fix.easting, fix.northing, fix.altitude], expected, atol=1e-6)
+        again = skerry.Scenario.load(parse_document(world.scenario.dump(), "again"))
+        assert again.reference == world.scenario.reference
+
+
+def test_a_reference_point_at_an_unknown_object_is_refused_with_a_guess():
+    mark = {"geometry": {"kind": "box", "size": [1, 1, 1]}}
+    reference = {"latitude_deg": 58.8, "longitude_deg": 17.6, "at": "mrak"}
+    with pytest.raises(SkerryError, match=r"reference\.at: there is no object or robot 'mrak'; did you mean 'mark'"):
+        skerry.load({"reference": reference, "objects": {"mark": mark}})

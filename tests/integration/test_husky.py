@@ -118,7 +118,7 @@ def test_a_fix_always_has_its_altitude() -> None:
 
 def test_the_imu_reports_the_attitude_relative_to_north() -> None:
     none = np.zeros(3)
-    reading = ImuReading(0.0, EAST, none, none, *(np.zeros((3, 3)),) * 3)
+    reading = ImuReading(0.0, EAST, none, none, *(np.zeros((3, 3)),) * 3, none, none)
     report = imu_orientation(reading)
     assert report["type"] == "simImuOrientationReport"
     assert [report[axis] for axis in "xyzw"] == pytest.approx([0, 0, -(0.5**0.5), 0.5**0.5])
@@ -425,7 +425,7 @@ def test_a_limit_switch_is_reported_once_each_time_it_closes(world: World) -> No
             request(interface, "MotorPower", motor="armBase", power=power)
             runner.run(10.0 if abs(power) == 1 else 1.0)
             ends.append(connection.received("simMotorStatusReport", "armBase")[-1])
-    alerts = connection.received("simLimitSwitchAlert")
+    alerts = connection.received("simLimitSwitchReport")
     assert [alert["limit"] for alert in alerts] == ["maximum", "maximum", "minimum"]
     assert {alert["motor"] for alert in alerts} == {"armBase"}
     assert [end["power"] for end in ends] == [0.0, -0.2, 0.0, 0.0]
@@ -440,7 +440,7 @@ def test_the_hand_reports_no_limit_at_its_maximum(world: World) -> None:
             runner.run(0.1)
             request(interface, "MotorPower", motor="hand", power=power)
             runner.run(3.0)
-    assert [(alert["motor"], alert["limit"]) for alert in connection.received("simLimitSwitchAlert")] == [
+    assert [(alert["motor"], alert["limit"]) for alert in connection.received("simLimitSwitchReport")] == [
         ("hand", "minimum")
     ]
 
@@ -448,13 +448,13 @@ def test_the_hand_reports_no_limit_at_its_maximum(world: World) -> None:
 @pytest.mark.parametrize(
     ("settings", "kinds"),
     [
-        ({}, {"simLimitSwitchAlert"}),
-        ({"limit_message": "report"}, {"simLimitSwitchReport"}),
+        ({}, {"simLimitSwitchReport"}),
+        ({"limit_message": "alert"}, {"simLimitSwitchAlert"}),
         ({"limit_message": "off"}, set()),
         ({"profile": "latest"}, {"simLimitSwitchReport"}),
     ],
 )
-def test_the_limit_message_is_that_of_the_profile_or_of_the_settings(
+def test_the_limit_message_is_one_that_servers_survive_unless_set(
     world: World, settings: dict[str, Any], kinds: set[str]
 ) -> None:
     interface, connection = make_interface(**settings)
@@ -466,6 +466,43 @@ def test_the_limit_message_is_that_of_the_profile_or_of_the_settings(
         request(interface, "MotorPower", motor="elbow", power=-sign)
         runner.run(0.8)
     assert {report["type"] for report in connection.reports if "Limit" in report["type"]} == kinds
+
+
+@pytest.mark.parametrize(
+    ("motor", "minimum", "maximum"),
+    [("shoulder", 18.2, 152.5), ("elbow", -169.1, 0.0), ("hand", -15.0, 100.0)],
+)
+def test_arm_motors_of_the_latest_profile_stop_at_the_limits_of_their_era(
+    world: World, motor: str, minimum: float, maximum: float
+) -> None:
+    """Limit switches close 0.57° before the ends; the arm sags by a fraction of a degree."""
+    interface, connection = make_interface(profile="latest")
+    ends = []
+    with Runner(world, None, {"husky": interface}) as runner:
+        for power in (1, -1):  # positive power lowers the position
+            for _ in range(10):
+                request(interface, "MotorPower", motor=motor, power=power)
+                runner.run(0.6)
+            ends.append(connection.received("simMotorStatusReport", motor)[-1]["position"] / 1000)
+        for position in (-400_000, 400_000):
+            request(interface, "MotorPosition", motor=motor, position=position)
+            runner.run(8.0)
+            ends.append(connection.received("simMotorStatusReport", motor)[-1]["position"] / 1000)
+    assert ends == pytest.approx([minimum, maximum, minimum, maximum], abs=1.0)
+
+
+def test_base_and_forearm_of_the_latest_profile_turn_practically_without_end(world: World) -> None:
+    """20 s at 44 and 37 °/s, far beyond the ±200° and ±180° of the first version."""
+    interface, connection = make_interface(profile="latest")
+    with Runner(world, None, {"husky": interface}) as runner:
+        for _ in range(25):
+            for motor in ("armBase", "forearm"):
+                request(interface, "MotorPower", motor=motor, power=1)
+            runner.run(0.8)
+    turned = [connection.received("simMotorStatusReport", motor)[-1]["position"] for motor in ("armBase", "forearm")]
+    assert turned[0] < -800_000
+    assert turned[1] < -700_000
+    assert not connection.received("simLimitSwitchReport")
 
 
 def test_unknown_motors_and_cameras_are_logged_once_each(world: World, caplog: pytest.LogCaptureFixture) -> None:

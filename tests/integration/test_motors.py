@@ -255,8 +255,17 @@ def test_a_gripper_presses_no_harder_than_its_force(stand: Callable[..., Any]) -
 # ------------------------------------------------------------------------------------------------ tyres
 
 
-def test_an_unknown_tyre_link_is_refused_with_a_guess() -> None:
-    tyres = ["frontLeftWeel"]
-    robot = {"vehicle": "husky", "overrides": {"tyres": tyres}}
-    with pytest.raises(SkerryError, match="did you mean 'frontLeftWheel'"):
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        ({"forces": {"frontLeftTyre": {"link": "frontLeftWeel"}}}, "did you mean 'frontLeftWheel'"),
+        ({"forces": {"frontLeftTyre": {"motor": "frontLeftWeel"}}}, "did you mean 'frontLeftWheel'"),
+        ({"forces": {"frontLeftTyre": {"motor": "shoulder"}}}, "with the state 'braked' was not found"),
+        ({"forces": {"frontLeftTyre": {"link": "turret"}}}, "a tyre needs a continuous joint above its link"),
+        ({"actuators": {"rearLeftWheel": {"brake_with": ["frontLeftWeel"]}}}, "did you mean 'frontLeftWheel'"),
+    ],
+)
+def test_a_wrong_tyre_is_refused_with_a_guess(overrides: dict[str, Any], message: str) -> None:
+    robot = {"vehicle": "husky", "overrides": overrides}
+    with pytest.raises(SkerryError, match=message):
         skerry.load({"robots": {"rover": robot}, "reference": {"latitude_deg": 0, "longitude_deg": 0}})

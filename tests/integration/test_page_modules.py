@@ -39,6 +39,7 @@ MESSAGES: list[Payload] = [
     protocol.particles([[1, 2, 3], [4, 5, 6]], [0.25, 0.5]),
     protocol.scalars([1.5, -2.0]),
     protocol.transforms([(0, 1, [1, 2, 3, 0, 0, 0, 1]), (1, 2, [0, 0, 0.5, 0, 0, 1, 0])]),
+    protocol.particles([[1, 2, 3], [4, 5, 6]], [0.25, 0.5], SHADES),
 ]
 
 
@@ -67,7 +68,7 @@ def test_the_page_decodes_what_the_server_encodes() -> None:
 
 
 def test_the_page_computes_poses_cameras_ground_and_frames() -> None:
-    run_node("scene.test.mjs", "store.test.mjs")
+    run_node("scene.test.mjs", "overlays.test.mjs", "store.test.mjs")
 
 
 def test_the_page_computes_the_same_waves_as_the_physics(tmp_path: Path) -> None:

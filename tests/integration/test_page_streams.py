@@ -263,6 +263,78 @@ def test_contacts_are_shown_where_a_robot_lies_on_the_ground(watched: WorldWithP
     assert places[:, 2] == pytest.approx(world.terrain.height(places[:, :2]), abs=0.2)
 
 
+def test_the_settings_of_the_viewer_reach_the_page() -> None:
+    viewer = {"every": 8, "hits_lifetime": 2.5, "use_rainbow": False, "ray_colour": [0, 1, 0.2], "ray_thickness": 0.05}
+    sensors = {"mbes": {"viewer": viewer}, "dvl": {"viewer": {"draw_rays": False, "draw_hits": False}}}
+    scenario = SCENARIO | {"robots": {"sam": {"pose": {"position": [0, 0, -1]}, "overrides": {"sensors": sensors}}}}
+    with skerry.load(scenario) as world:
+        found = WorldWithPage(world)
+        with found.runner:
+            stream = found.page.streams["rays/sam/mbes"].describe(0)
+            assert viewer.items() <= {**stream["viewer"]}.items()
+            assert stream["viewer"]["max_height"] is None
+            payload = found.payload("rays/sam/mbes", reading(found, "mbes"))
+            lines = lines_of(payload)
+            assert len(lines) == 256 / 8
+            shades = np.frombuffer(payload.data, np.uint8, 4 * len(lines), 4 + 24 * len(lines)).reshape(-1, 4)
+            assert (shades[:, :3] == [0, 255, 51]).all()
+            assert "rays/sam/dvl" not in found.page.streams
+        found.server.close()
+
+
+def test_particles_reach_the_page_with_their_size_colours_and_trails() -> None:
+    ball = {"kind": "sphere", "center": [0, 0, -5], "radius": 3}
+    push = {"kind": "vector", "vector": [1, 0, 0], "magnitude": 0.2, "volume": ball}
+    fields = {"anywhere": push, "wet": push | {"only_underwater": True}}
+    visualizer = {"count": 40, "size": 0.3, "trail": 6, "lifetime": 100, "spawn_strictly_inside": True}
+    with skerry.load({"fields": fields, "visualizer": visualizer | {"recycle_when_out": False}}) as world:
+        found = WorldWithPage(world)
+        with found.runner:
+            world.advance(1.0)
+            pool = world.particles
+            assert pool is not None
+            assert found.page.streams["particles"].describe(0)["radius"] == 0.3
+            assert found.page.streams["particle_trails"].describe(0)["width"] == 0.3
+            payload = found.payload("particles")
+            assert struct.unpack_from("<I", payload.data) == (40,)
+            shades = np.frombuffer(payload.data, np.uint8, 160, 4 + 16 * 40).reshape(-1, 4)
+            is_blue = shades[:, 2] > shades[:, 1]
+            np.testing.assert_array_equal(is_blue, pool.colours == 2)
+            assert 0 < is_blue.sum() < 40
+            lines = lines_of(found.payload("particle_trails")).reshape(40, 5, 2, 3)
+            np.testing.assert_allclose(lines[:, :, 0], pool.trails[:, :-1], atol=1e-5)
+            np.testing.assert_allclose(lines[:, :, 1], pool.trails[:, 1:], atol=1e-5)
+        found.server.close()
+
+
+def test_the_place_and_size_of_a_preview_reach_the_page() -> None:
+    cameras = {
+        "camera_front": SMALL | {"preview": {"left": 40, "top": 60, "width": 200}},
+        "camera_down": SMALL | {"preview": {"height": 500, "width": 500}},
+    }
+    scenario = SCENARIO | {"robots": {"sam": {"overrides": {"sensors": cameras}}}}
+    with skerry.load(scenario) as world:
+        found = WorldWithPage(world)
+        with found.runner:
+            previews = [
+                found.page.streams[f"image/sam/{name}"].describe(0)["display"]["preview"]
+                for name in ("camera_front", "camera_down", "camera_port")
+            ]
+            assert previews == [(40, 60, 200, 150), (100, 30, 500, 500), None]
+        found.server.close()
+
+
+def test_gps_lines_end_at_a_reference_point_that_is_not_the_origin() -> None:
+    mark = {"geometry": {"kind": "box", "size": [1, 1, 1]}, "pose": {"position": [30, 20, -4]}}
+    reference = {"latitude_deg": 58.8, "longitude_deg": 17.6, "at": "mark"}
+    with skerry.load(SCENARIO | {"reference": reference, "objects": {"mark": mark}}) as world:
+        found = WorldWithPage(world)
+        with found.runner:
+            (line,) = lines_of(found.payload("gps"))
+            assert line[1] == pytest.approx([30, 20, -4])
+        found.server.close()
+
+
 def test_gps_lines_end_at_the_reference_point(watched: WorldWithPage) -> None:
     (line,) = lines_of(watched.payload("gps"))
     assert line[0] == pytest.approx(watched.world.robots["sam"].link_position("gps_link"), abs=1e-4)
@@ -283,6 +355,7 @@ def test_streams_are_described_in_the_scene(watched: WorldWithPage) -> None:
             "image": "image",
             "quality": "jpeg_quality",
             "vertical_fov_deg": pytest.approx(60.0, abs=30.0),
+            "preview": None,
             "units": {"image": "", "jpeg_quality": ""},
         },
     }

@@ -54,19 +54,70 @@ def test_particles_start_in_the_box_around_a_field_otherwise() -> None:
         assert np.linalg.norm(offsets, axis=1).max() > 3.0
 
 
-def test_a_particle_without_force_ends_if_configured() -> None:
-    """No force acts in the corners of the box around a ball."""
-    corner = PUSH | {"magnitude": 0.02}
-    alive = {}
+def test_a_particle_without_force_is_replaced_if_configured() -> None:
+    """No force acts in the corners of the box around a ball, which fills π/6 = 52 % of the box.
+
+    A replaced particle may be in a corner again, until the next call.
+    """
+    inside = {}
     for recycle in (True, False):
-        settings = scenario({"push": corner}, count=300, lifetime=1000, recycle_when_out=recycle)
+        weak = PUSH | {"magnitude": 1e-9}
+        settings = scenario({"push": weak}, count=300, lifetime=1000, recycle_when_out=recycle)
         with skerry.load(settings) as world:
+            world.advance(1.0)
+            assert world.particles is not None
+            inside[recycle] = np.mean(np.linalg.norm(world.particles.positions - [0, 0, -5], axis=1) < 3)
+    assert inside[False] == pytest.approx(np.pi / 6, rel=0.15)
+    assert inside[True] > 0.95
+
+
+@pytest.mark.parametrize("recycle", [True, False])
+def test_as_many_particles_live_as_are_counted(recycle: bool) -> None:
+    with skerry.load(scenario({"push": PUSH}, count=200, recycle_when_out=recycle)) as world:
+        for _ in range(60):
             world.advance(0.05)
             assert world.particles is not None
-            alive[recycle] = int(world.particles.alive.sum())
-    # the ball fills π/6 = 52 % of its box
-    assert alive[False] == 300
-    assert alive[True] == pytest.approx(300 * np.pi / 6, rel=0.15)
+            assert world.particles.alive.sum() == 200
+        assert (world.particles.fading > 0).sum() > 50
+
+
+@pytest.mark.parametrize("flag", ["only_underwater", "only_above_water"])
+def test_particles_start_strictly_where_a_field_acts(flag: str) -> None:
+    """Half of the ball is above the water."""
+    ball = {"kind": "sphere", "center": [0, 0, 0], "radius": 3}
+    settings = scenario(
+        {"push": PUSH | {"volume": ball, "magnitude": 0.0, flag: True}},
+        count=500,
+        recycle_when_out=False,
+        spawn_strictly_inside=True,
+    )
+    with skerry.load(settings) as world:
+        for _ in range(5):
+            world.advance(0.3)
+            assert world.particles is not None
+            heights = world.particles.positions[:, 2]
+            assert (heights < 0).all() if flag == "only_underwater" else (heights >= 0).all()
+            assert np.linalg.norm(world.particles.positions, axis=1).max() <= 3.0
+
+
+def test_all_particles_live_in_a_field_that_fills_little_of_its_box() -> None:
+    """The field acts in a cap of 0.5 m of a ball of 3 m, 2 % of the box around the ball."""
+    ball = {"kind": "sphere", "center": [0, 0, 2.5], "radius": 3}
+    settings = scenario({"push": PUSH | {"volume": ball, "only_underwater": True}}, spawn_strictly_inside=True)
+    with skerry.load(settings) as world:
+        for _ in range(20):
+            world.advance(0.05)
+            assert world.particles is not None
+            assert world.particles.alive.sum() == 100
+
+
+def test_a_field_that_acts_nowhere_has_no_particles() -> None:
+    high = {"kind": "sphere", "center": [0, 0, 9], "radius": 3}
+    field = PUSH | {"volume": high, "only_underwater": True}
+    with skerry.load(scenario({"push": field}, count=10, spawn_strictly_inside=True)) as world:
+        world.advance(0.5)
+        assert world.particles is not None
+        assert not world.particles.alive.any()
 
 
 def test_colours_show_where_a_field_acts() -> None:

@@ -50,12 +50,20 @@ def test_a_receiver_without_senders_has_no_ranges():
     assert (reading.ranges, reading.range) == ((), inf)
 
 
-def test_noise_is_proportional_to_the_distance():
-    """r (1 + n): mean r (1 + μ), standard deviation r σ; 4000 draws know the latter to 1.1 %."""
-    sensor = receiver("buoy", noise_mean=0.1, noise_sigma=0.02)
+@pytest.mark.parametrize(
+    ("settings", "mean", "sigma"),
+    [
+        ({"noise_mean": 0.3, "noise_sigma": 0.1}, 0.3, 0.1),
+        ({"noise_sigma": 0.0, "noise_proportional": 0.02}, 0.0, 0.1),
+        ({"noise_sigma": 0.3, "noise_proportional": 0.08}, 0.0, 0.5),
+    ],
+)
+def test_noise_is_in_metres_and_its_proportional_part_grows_with_the_range(settings, mean, sigma):
+    """r + n at 5 m: mean μ, standard deviation √(σ² + (p r)²); 4000 draws know the latter to 1.1 %."""
+    sensor = receiver("buoy", **settings)
     found = [sensor.measure(One(sample(tick)), NOISE)[0].range for tick in range(4000)]
-    assert np.mean(found) == pytest.approx(5.5, abs=0.01)
-    assert np.std(found) == pytest.approx(0.1, rel=0.05)
+    assert np.mean(found) == pytest.approx(5.0 + mean, abs=0.1 * sigma)
+    assert np.std(found) == pytest.approx(sigma, rel=0.05)
     assert sensor.measure(One(sample(17)), NOISE)[0].range == found[17]
 
 
@@ -63,7 +71,7 @@ def test_senders_have_independent_noise_and_no_range_is_negative():
     sensor = receiver("buoy", "far", range=100.0, noise_sigma=0.1)
     found = np.array([sensor.measure(One(sample(tick)), NOISE)[0].ranges for tick in range(2000)])
     assert abs(np.corrcoef(found.T)[0, 1]) < 0.1
-    wild = receiver("buoy", noise_sigma=5.0)
+    wild = receiver("buoy", noise_sigma=25.0)
     assert min(wild.measure(One(sample(tick)), NOISE)[0].range for tick in range(100)) == 0.0
 
 
@@ -99,3 +107,9 @@ def test_an_unknown_sender_is_an_error_with_a_guess(sender, guess):
 def test_a_sender_named_twice_is_refused():
     with pytest.raises(SkerryError, match="contains a name twice"):
         world_of(["buoy", "buoy"])
+
+
+@pytest.mark.parametrize("sender", ["auv", "auv/base_link"])
+def test_a_receiver_of_its_own_robot_is_refused(sender):
+    with pytest.raises(SkerryError, match=r"auv\.sensors\.ranges: .* is the sensor's own"):
+        world_of(["buoy", sender])

@@ -78,6 +78,12 @@ def test_hits_that_are_not_drawn_are_not_kept():
         assert trail.rays() is None and len(trail.hits(world.time).points) == 0
 
 
+@pytest.mark.parametrize(("low", "high"), [(5.0, -5.0), (1.0, 1.0)])
+def test_contradictory_heights_are_refused(low, high):
+    with pytest.raises(SkerryError, match=r"viewer: `min_height` \(.* m\) must be less than `max_height`"):
+        swim(min_height=low, max_height=high)
+
+
 def test_the_rainbow_runs_from_violet_to_red():
     colours = rainbow(np.array([0.0, 1 / 3, 5 / 9, 7 / 9, 1.0]))
     assert colours.tolist() == [[128, 0, 255], [0, 255, 255], [0, 255, 0], [255, 255, 0], [255, 0, 0]]

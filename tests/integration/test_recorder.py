@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from time import sleep
 
 import pytest
 from hypothesis import given
@@ -250,6 +251,47 @@ def test_a_blocked_disk_delays_nothing_and_loses_no_command(tmp_path: Path) -> N
     writer.close()
     writer.close()
     assert writer.written + writer.dropped.total() == count + 1
+
+
+def test_the_feedback_of_an_action_is_recorded(tmp_path: Path) -> None:
+    path = tmp_path / "goto.mcap"
+    settings = Ros(profile="smarc-interface")
+    with skerry.load("sam_empty") as world:
+        interfaces = {"ros": settings.build(), "recorder": Recorder(path=path, ros=settings).build()}
+        with Runner(world, None, interfaces) as runner:
+            runner.run(0.1)
+            bus = interfaces["ros"].bus  # type: ignore[attr-defined]
+            pose = {"header": {"frame_id": "map"}, "pose": {"position": {"x": 30.0}}}
+            server = bus.actions["/sam/ctrl/goto_waypoint"]
+            message = bus.codec.make(
+                server.type.goal.name, waypoint_pose=pose, goal_tolerance=2.0, speed_control_mode=1, travel_rpm=900.0
+            )
+            server.accept(message)
+            runner.run(2.0)
+    with path.open("rb") as file:
+        topics = {channel.topic for _, channel, _ in make_reader(file).iter_messages()}
+    assert "/sam/ctrl/goto_waypoint/_action/feedback" in topics
+
+
+def test_a_recording_that_fails_ends_the_run_and_can_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "failed.mcap"
+    with skerry.load("sam_empty") as world:
+        recorder = Recorder(path=path).build()
+        with Runner(world, None, {"recorder": recorder}) as runner:
+            runner.run(0.5)
+            bus, writer = recorder._bus, recorder._writer
+            assert bus is not None
+            assert writer is not None
+            topic = bus.advertise("/odd", "std_msgs/Int32")
+            topic.type = "odd_msgs/msg/Unknown"  # cannot be described
+            topic.add_subscriber(writer)
+            topic.publish(bus.codec.make("std_msgs/Int32", data=1))
+            with pytest.raises(SkerryError, match=r"failed.mcap failed: there is no message odd_msgs"):
+                for _ in range(100):
+                    runner.run(0.5)
+                    sleep(0.02)
+    with path.open("rb") as file:
+        assert make_reader(file).get_summary() is not None
 
 
 def test_recorded_messages_equal_the_sent_ones_and_are_encoded_once(tmp_path: Path) -> None:

@@ -244,3 +244,140 @@ def test_ropes_in_a_batch_equal_those_of_single_worlds() -> None:
         assert [batch.state(world) for world in range(3)] == alone
     assert len(set(alone)) == 3
     assert np.isfinite(np.frombuffer(alone[0])).all()
+
+
+# ------------------------------------------------------------------------------------------------ catch, pulley, force
+
+
+def test_a_hook_catches_a_rope_without_moving_it() -> None:
+    """Nodes move no farther than before in the step of the catch, and no tension appears."""
+    with skerry.load(RECOVERY) as world:
+        lift, line = world.robots["crane"].ropes["lift"], world.ropes["line"]
+        world.robots["crane"].actuators["winch"].command(length=3.05, speed=0.3)
+        while lift.phase == "hanging":
+            before, tension = line.points, line.tension.max()
+            world.advance_steps(1)
+            assert world.time < 10.0
+        start, way = before[:-1, None], np.diff(before, axis=0)[:, None]
+        share = ((line.points - start) * way).sum(-1, keepdims=True) / (way**2).sum(-1, keepdims=True)
+        from_rope = np.linalg.norm(start + np.clip(share, 0, 1) * way - line.points, axis=-1).min(axis=0)
+        assert from_rope.max() < 0.005  # 1 m/s for one step
+        assert line.tension.max() < tension + 0.5
+        assert np.linalg.norm(line.points - lift.end, axis=1).min() < 0.1 + 0.005
+
+
+def test_the_end_of_a_rope_that_a_hook_has_taken_over_is_refused_with_a_message() -> None:
+    with skerry.load(RECOVERY) as world:
+        lift, line = world.robots["crane"].ropes["lift"], world.ropes["line"]
+        for length, seconds in ((3.05, 6.0), (0.5, 15.0)):
+            world.robots["crane"].actuators["winch"].command(length=length)
+            world.advance(seconds)
+        assert lift.phase == "carrying"
+        assert not line.exists
+        with pytest.raises(SkerryError, match="'line' does not exist now, so it has no end: a hook has caught it"):
+            _ = line.end
+
+
+HOIST = {"start": "one", "end": "two", "length": 6.0, "mass_per_metre": 0.001, "segment_length": 0.2, "damping": 1e2}
+
+
+def test_a_pulley_has_two_limits_that_add_up_to_its_rope_and_tells_slack_from_tense() -> None:
+    """Two equal loads hang at rest, tense; load one is lifted, so that there is slack; then load two takes it up."""
+    objects = {"one": ball(-0.15, 0, 3), "two": ball(0.15, 0, 3)}
+    with skerry.load({"objects": objects, "ropes": {"hoist": {**HOIST, "pulley": {"at": [0, 0, 6]}}}}) as world:
+        hoist = world.ropes["hoist"]
+        world.advance(1.0)
+        pulley = hoist.pulley
+        assert pulley is not None
+        assert pulley.taut == (True, True)
+        assert pulley.limit_sum == pytest.approx(6.0, abs=1e-9)
+        assert pulley.limits == pytest.approx(pulley.distances, abs=0.02)
+        assert pulley.tensions == pytest.approx([4.25 * 9.81] * 2, rel=0.05)
+        world.teleport("one", skerry.Pose(np.array([-0.15, 0, 4.0]), np.array([0.0, 0, 0, 1])))
+        pulley = hoist.pulley
+        assert pulley is not None
+        assert pulley.taut == (False, False)
+        assert pulley.limits[0] > pulley.distances[0] + 0.2
+        world.advance(3.0)
+        pulley = hoist.pulley
+        assert pulley is not None
+        assert pulley.limit_sum == pytest.approx(6.0, abs=1e-9)
+        assert world.ropes["hoist"].points[0] == pytest.approx(world.objects["one"].position, abs=1e-3)
+
+
+def test_a_pulley_continues_from_a_snapshot_bit_for_bit_and_moves_with_its_loads() -> None:
+    objects = {"one": ball(-0.5, 0, 3), "two": {**ball(0.5, 0, 3), "mass": 6.0}}
+    with skerry.load({"objects": objects, "ropes": {"hoist": {**HOIST, "pulley": {"at": [0, 0, 6]}}}}) as world:
+        world.advance(0.5)
+        middle = world.snapshot()
+        world.advance(1.0)
+        after = bytes(world.snapshot())
+        world.restore(middle)
+        world.advance(1.0)
+        assert bytes(world.snapshot()) == after
+        assert world.objects["two"].position[2] < world.objects["one"].position[2]  # the heavier load sinks
+        world.teleport("one", skerry.Pose(np.array([-0.5, 0, 4.0]), np.array([0.0, 0, 0, 1])))
+        assert world.ropes["hoist"].points[0] == pytest.approx([-0.5, 0, 4.0])
+        with pytest.raises(SkerryError, match="m apart over the pulley, but it is 6 m long"):
+            world.teleport("one", skerry.Pose(np.array([-9.0, 0, 4.0]), np.array([0.0, 0, 0, 1])))
+
+
+@pytest.mark.parametrize(
+    ("rope", "words"),
+    [
+        ({**LINE, "pulley": {"at": [0, 0, 3]}}, "needs two loads: give `end`"),
+        ({**LINE, "end": "ball", "pulley": {"at": "bal"}}, "there is no robot or object 'bal'; did you mean 'ball'"),
+        ({**LINE, "end": "ball", "pulley": {"at": [0, 0, 30]}}, "m apart over the pulley, but it is 2 m long"),
+        ({**LINE, "maximum_force": 0}, "greater than 0"),
+        ({**LINE, "maximum_force": 5, "overload": "slip"}, "`overload: slip` needs a `winch`"),
+        ({**LINE, "maximum_force": 5, "overload": "tear"}, "overload"),
+    ],
+)
+def test_a_bad_pulley_or_maximum_force_is_refused_with_a_message(rope: dict[str, Any], words: str) -> None:
+    with pytest.raises(SkerryError) as caught:
+        skerry.load({"objects": {"ball": ball(0, 0, -3)}, "ropes": {"line": rope}})
+    assert words in str(caught.value)
+
+
+def test_a_rope_breaks_off_at_its_maximum_force_where_the_tension_is_largest() -> None:
+    """A load of 20 N falls into a rope for 60 N, which holds it, and into one for 15 N, which does not."""
+    load = {**BALL, "mass": 20 / 9.81}
+    objects = {name: {**load, "pose": {"position": [x, 0, 3]}} for name, x in (("held", 0), ("lost", 2))}
+    rope = {"length": 2.0, "mass_per_metre": 0.01, "damping": 500}
+    ropes = {
+        "strong": {**rope, "start": [0, 0, 5], "end": "held", "maximum_force": 60},
+        "weak": {**rope, "start": [2, 0, 5], "end": "lost", "maximum_force": 15},
+    }
+    with skerry.load({"objects": objects, "ropes": ropes}) as world:
+        largest = 0.0
+        for _ in range(100):
+            world.advance_steps(1)
+            largest = max(largest, world.ropes["weak"].tension[[0, -1]].max())
+        strong, weak = world.ropes["strong"], world.ropes["weak"]
+        assert strong.broken == ()
+        assert strong.loaded
+        assert len(weak.broken) == 1
+        assert largest <= 15.0
+        assert world.objects["lost"].position[2] < 2.5
+        assert world.objects["held"].position[2] == pytest.approx(3.0, abs=0.05)
+
+
+def test_a_rope_slips_on_its_winch_at_its_maximum_force() -> None:
+    """A load of 41.7 N on a winch that slips at 30 N sinks with a = g − F/m, until the drum is empty."""
+    settings = {"maximum_force": 30, "overload": "slip", "mass_per_metre": 0.01, "damping": 200}
+    robots = {"crane": crane(settings, target_length=1, rope_length=2.5, expected_frequency=None)}
+    with skerry.load({"robots": robots, "objects": {"load": ball(0.5, 0, 2.0)}}) as world:
+        winch, rope = world.robots["crane"].actuators["winch"], world.robots["crane"].ropes["lift"]
+        winch.command(speed=0)
+        rope.attach("load")
+        world.advance(0.2)
+        length, speed = winch.length, winch.rate
+        world.advance(0.4)
+        assert rope.tension[0] == pytest.approx(30.0, abs=1e-6)
+        assert rope.length == pytest.approx(winch.length, abs=1e-9)
+        fallen = winch.length - length - 0.4 * speed
+        assert fallen == pytest.approx(0.5 * (9.81 - 30 / 4.25) * 0.4**2, rel=0.05)
+        world.advance(3.0)
+        assert winch.length == pytest.approx(2.5)
+        assert rope.tension[0] != pytest.approx(30.0, abs=1e-3)
+        assert rope.broken == ()

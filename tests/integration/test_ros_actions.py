@@ -169,9 +169,20 @@ def test_a_goal_is_called_off_or_gives_way_to_a_new_one(bay: Bay) -> None:
     assert third.status is GoalStatus.ABORTED
 
 
-@pytest.mark.parametrize(("frame", "values"), [("map", {"speed_control_mode": 0}), ("utm_ned", {}), ("sam/odom", {})])
+@pytest.mark.parametrize(
+    ("frame", "values"),
+    [
+        ("map", {"speed_control_mode": 0}),
+        ("map", {"speed_control_mode": 3}),
+        ("map", {"z_control_mode": 7}),
+        ("map", {"goal_tolerance": -1.0}),
+        ("map", {"goal_tolerance": float("nan")}),
+        ("utm_ned", {}),
+        ("sam/odom", {}),
+    ],
+)
 def test_a_waypoint_that_cannot_be_gone_to_is_refused(bay: Bay, frame: str, values: dict[str, Any]) -> None:
-    with pytest.raises(SkerryError, match=r"goal|frame"):
+    with pytest.raises(SkerryError, match=r"goal|frame|control_mode"):
         bay.send(5.0, frame=frame, **values)
 
 

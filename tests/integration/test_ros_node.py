@@ -1,5 +1,6 @@
 """The simulator as a node of ROS: a world's parts on the bus, as the profile says."""
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -125,6 +126,32 @@ def test_the_clock_is_said_of_every_due_tick_at_a_pace_too_and_not_of_time_that_
     sam.runner.run(0.1)
     ticks = [round(200 * (out.message.clock.sec + 1e-9 * out.message.clock.nanosec)) for out in sam.box.drain(0)]
     assert ticks == [*range(22, 121, 2), *range(1122, 1141, 2)]
+
+
+@pytest.mark.parametrize("speed", [None, 20.0])
+def test_no_message_is_later_than_the_clock_and_transforms_come_before_readings(speed: float | None) -> None:
+    fast = {"vehicle": "sam", "overrides": {"sensors": {"imu": {"frequency": 200}}}}
+    graph = Graph({"reference": {"latitude_deg": 58.8, "longitude_deg": 17.6}, "robots": {"sam": fast}})
+    with graph.world, graph.runner:
+        topics = ("/sam/core/imu", "/sam/core/odom_gt", "/sam/core/dvl", "/tf", "/clock")
+        graph.ros.bus.set_subscriptions(graph.box, topics)
+        graph.runner.speed = speed
+        now, transformed, counted = -1.0, -1.0, Counter[str]()
+        for _ in range(20):
+            graph.runner.run(0.035)  # ends between two due ticks of /clock
+            for item in graph.box.drain(0):
+                name, message = item.topic.name, item.message
+                counted[name] += 1
+                if name == "/clock":
+                    now = message.clock.sec + 1e-9 * message.clock.nanosec
+                    continue
+                stamp = seconds(message.transforms[0] if name == "/tf" else message)
+                assert stamp <= now
+                if name == "/tf":
+                    transformed = stamp
+                elif name == "/sam/core/odom_gt":  # at the ticks of /tf
+                    assert stamp <= transformed
+        assert len(counted) == 5
 
 
 def test_nothing_is_measured_that_nobody_takes(sam: Graph) -> None:

@@ -307,7 +307,7 @@ class StoringQueue(SubscriberQueue):
         for found in messages:
             if isinstance(found, MessageBatch):
                 self.batches.setdefault((found.topic.name, found.batch_key), []).append(found)
-                encoder, ticks, data = found._encoder, found._ticks, found._data
+                encoder, ticks, data = found._encoder, found.ticks, found._data
                 each = [encoder.encode(ticks[row : row + 1], data[row : row + 1]) for row in range(len(found))]
                 assert found.encode().messages() == [encoded.message(0) for encoded in each]
                 own = MessageBatch(found.topic, encoder, ticks, data, found._step)

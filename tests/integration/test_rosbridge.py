@@ -234,6 +234,16 @@ def test_rosapi_tells_what_there_is(bus: Bus, client: Client) -> None:
     assert api("get_param_names") == {"names": ["/utm_zone"]}
     assert api("get_param", name="/utm_zone") == {"value": "33"}
     assert api("get_param", name="/other") == {"value": "null"}
+    assert api("set_param", name="/other", value='"text"') == {}
+    assert api("get_param", name="/other") == {"value": '"text"'}
+    for name, value, reason in (("/utm_zone", "34", "read-only"), ("/other", "text", "not JSON")):
+        (answer,) = client.ask(op="call_service", service="/rosapi/set_param", args={"name": name, "value": value})
+        assert answer["result"] is False
+        assert reason in str(answer["values"])
+    assert api("delete_param", name="/other") == {}
+    assert api("has_param", name="/other") == {"exists": False}
+    bus.time_ns = 2_000_000_005
+    assert api("get_time") == {"time": {"sec": 2, "nanosec": 5}}
     found = api("message_details", type="geometry_msgs/Pose")["typedefs"]
     assert [item["type"] for item in found] == [f"geometry_msgs/msg/{word}" for word in ("Pose", "Point", "Quaternion")]
     assert api("service_request_details", type="std_srvs/SetBool")["typedefs"][0]["fieldnames"] == ["data"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from pydantic import ValidationError
 import skerry
 from skerry.core.errors import SkerryError
 from skerry.core.noise import Noise
+from skerry.parts.sensor import SingleSensorView
 from skerry.sensors.altimeter import Altimeter
 from skerry.sensors.fls import Fls
 from skerry.sensors.mbes import Mbes
@@ -242,12 +245,115 @@ def test_points_are_relative_to_the_mount_of_the_sonar(read: Callable[..., Any])
 def test_bytes_are_amplitudes_that_saturate(read: Callable[..., Any]) -> None:
     quiet = {"speckle": False, "noise_level_db": None, "source_level_db": 200, "full_scale_db": -60}
     reading = read("sidescan", **quiet, gain=0.05)
-    expected = 255 * 0.05 * np.sqrt(reading.port.astype(float) / 10 ** ((200 - 60) / 10))
+    expected = 255 * np.sqrt(0.05 * reading.port.astype(float) / 10 ** ((200 - 60) / 10))
     np.testing.assert_allclose(reading.port_levels, np.minimum(expected, 255), atol=0.51)
     assert 0 < reading.port_levels.max() < 255
     loud = read("sidescan", **quiet, gain=1e4)
     assert set(loud.port_levels[loud.port > 0]) == {255}
     assert read("fls", **quiet, gain=1e9, tilt_deg=40, beams=8).levels.max() == 255
+
+
+@pytest.mark.parametrize("tvg", [True, False])
+@pytest.mark.parametrize("kind", ["altimeter", "fls", "mbes", "msis", "sidescan"])
+def test_the_gain_multiplies_intensities_and_bytes(kind: str, tvg: bool, read: Callable[..., Any]) -> None:
+    small = {"beams": 4, "tilt_deg": 40} if kind == "fls" else {}
+    plain, loud = (read(kind, gain=gain, tvg=tvg, full_scale_db=-20, **small) for gain in (1.0, 4.0))
+    fields = {
+        "fls": ("image", "levels"),
+        "mbes": ("cloud.intensity", "cloud.levels"),
+        "msis": ("intensity", "levels"),
+        "sidescan": ("port", "port_levels"),
+        "altimeter": ("intensity", None),
+    }
+    intensity, levels = fields[kind]
+    assert np.max(attrgetter(intensity)(plain)) > 0
+    np.testing.assert_allclose(attrgetter(intensity)(loud), 4 * attrgetter(intensity)(plain), rtol=1e-6)
+    if levels is not None:
+        before, after = (attrgetter(levels)(each).astype(float) for each in (plain, loud))
+        np.testing.assert_allclose(after[after < 255], (4 * before)[after < 255], atol=2.5)
+
+
+def test_range_noise_has_a_mean(read: Callable[..., Any]) -> None:
+    settings = {"beam_breadth_deg": 20, "rays_per_beam": 2000}
+    true = read("mbes", **settings).cloud.ranges
+    np.testing.assert_allclose(read("mbes", **settings, range_noise_mean=0.3).cloud.ranges - true, 0.3, atol=1e-5)
+    moved = read("mbes", **settings, range_noise=0.05, range_noise_mean=-0.3).cloud.ranges - true
+    assert moved.mean() == pytest.approx(-0.3, abs=0.005)
+    assert moved.std() == pytest.approx(0.05, rel=0.06)
+
+
+def test_an_mbes_can_be_tilted_to_either_side() -> None:
+    settings = {"beam_breadth_deg": 60, "rays_per_beam": 61, "tilt_deg": 20}
+    rays = directions(Mbes(**MOUNT, **settings))
+    np.testing.assert_allclose(down_deg(rays), np.arange(80, 19, -1), atol=1e-4)
+    assert (rays[:, 1] < 0).all()  # starboard
+    port = directions(Mbes(**MOUNT, **settings, side="port"))
+    np.testing.assert_allclose(port[::-1] * [1, -1, 1], rays, atol=1e-6)
+    down = directions(Mbes(**MOUNT, beam_breadth_deg=60, rays_per_beam=61, tilt_deg=60))
+    np.testing.assert_allclose(down, directions(Mbes(**MOUNT, beam_breadth_deg=60, rays_per_beam=61)), atol=1e-6)
+
+
+def test_a_sidescan_that_is_not_interferometric_has_no_angles_and_no_cloud(read: Callable[..., Any]) -> None:
+    reading = read("sidescan")
+    assert reading.cloud is reading.port_angles is reading.starboard_angle_codes is None
+
+
+def test_the_axis_of_a_sidescan_has_the_strongest_echo_on_both_sides() -> None:
+    settings = {"tilt_deg": 0, "beam_breadth_deg": 90, "beam_breadth_3db_deg": 30, "rays_per_beam": 91}
+    for axis, strongest in ((None, 45), (25, 25)):
+        weights = Sidescan(**MOUNT, **settings, axis_deg=axis).build()._weights.reshape(2, 91)
+        assert (weights[0].argmax(), 90 - weights[1].argmax()) == (strongest, strongest)
+        assert weights[0][strongest + 15] == pytest.approx(weights[0][strongest] / 2, rel=1e-5)
+
+
+def test_a_preset_is_replaced_by_other_settings() -> None:
+    smarc = Sidescan(**MOUNT, preset="smarc", tilt_deg=30)
+    assert (smarc.tilt_deg, smarc.beam_breadth_deg, smarc.range_noise, smarc.max_range) == (30, 45, 1, 100)
+    assert Sidescan.model_validate(smarc.model_dump()) == smarc
+
+
+@pytest.mark.parametrize(("preset", "nearest", "farthest"), [("survey", 10.0, 95.0), ("smarc", 10.0, 14.2)])
+def test_the_sidescan_of_sam_looks_from_near_nadir_to_near_level(preset: str, nearest: float, farthest: float) -> None:
+    """Over level ground 10 m below; the specification's beam, 45° to 90° below level, ends at √2 · 10 m."""
+    settings = {"preset": preset, "speckle": False, "noise_level_db": -200, "range_noise": 0}
+    scenario = {
+        "gravity": 0.0,
+        "reference": {"latitude_deg": 58.8, "longitude_deg": 17.6},
+        "terrain": {"kind": "flat", "depth": 15, "material": "sand"},
+        "robots": {
+            "sam": {
+                "vehicle": "sam",
+                "anchored": True,
+                "pose": {"position": [0, 0, -5]},
+                "overrides": {"sensors": {"sidescan": settings}},
+            }
+        },
+    }
+    with skerry.load(scenario) as world:
+        reading = world.robots["sam"].sensors["sidescan"].reading
+    for side in (reading.port, reading.starboard):
+        seen = np.flatnonzero(side > 1e-9 * side.max()) * reading.bucket_size
+        assert seen.min() == pytest.approx(nearest, abs=0.15)
+        assert seen.max() == pytest.approx(farthest, abs=0.15) if preset == "smarc" else seen.max() > farthest
+
+
+def test_the_load_of_a_sonar_does_not_include_the_compilation_of_its_kernels(tmp_path: Path) -> None:
+    """A sensor whose first measurement takes 0.3 s, as with kernels that are compiled, has a small first load."""
+    (tmp_path / "robot.urdf").write_text(RIG)
+    (tmp_path / "vehicle.yaml").write_text("{}")
+    rig = {"vehicle": str(tmp_path), "overrides": {"sensors": {"sonar": {"kind": "mbes", **MOUNT}}}}
+    with skerry.load({"robots": {"rig": rig}}) as world:
+        mounted = world.robots["rig"].sensors["sonar"]
+        measure, waits = mounted.sensor.measure, [0.3]
+
+        def slow_at_first(*arguments: Any) -> Any:
+            time.sleep(waits.pop() if waits else 0.0)
+            return measure(*arguments)
+
+        measure(SingleSensorView(mounted.view), mounted._noise)
+        mounted.sensor.measure = slow_at_first
+        _ = mounted.reading
+        assert 0 < mounted.load < 1
 
 
 def test_ranges_are_exact_without_range_noise(read: Callable[..., Any]) -> None:
@@ -333,6 +439,9 @@ def test_invalid_settings_are_refused(kind: Any, settings: dict[str, Any], probl
         (Fls, {"beams": 4096, "bins": 100_000}, "`beams` × `bins`"),
         (Sidescan, {"buckets": 0}, "greater than or equal to 1"),
         (Sidescan, {"tilt_deg": 80, "beam_breadth_deg": 120}, "not be more than 180°"),
+        (Sidescan, {"tilt_deg": 20, "beam_breadth_deg": 50, "axis_deg": 75}, "must be inside the beam"),
+        (Sidescan, {"preset": "samrc"}, "'survey' or 'smarc'"),
+        (Mbes, {"tilt_deg": -1}, "greater than or equal to 0"),
         (Msis, {"step_deg": 40, "sector_deg": 30}, "must not be more than `sector_deg`"),
     ],
 )

@@ -132,6 +132,7 @@ def test_the_number_of_pending_readings_is_limited(monkeypatch):
     with skerry.load("sam_in_the_bay") as world:
         dvl, begun, delivered = world.robots["sam"].sensors["dvl"], [], []
         dvl.sensor.execution = "thread"
+        dvl.warm_up()  # otherwise the first sample is measured twice
         measure = dvl.sensor.measure
 
         def count(sample, noise):

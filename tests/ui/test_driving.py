@@ -45,10 +45,14 @@ def test_key_caps_light_up_and_can_be_held_by_mouse(operator: Any) -> None:
 def test_keys_are_ignored_while_ros_has_control(operator: Any) -> None:
     simulator = operator.simulator
     operator.click("source-external")
-    operator.until(lambda: simulator.robot("sam")["control"] == "external", "ROS to have control")
+    operator.until(lambda: simulator.robot("sam")["control"] == "external", "the external client to have control")
     source = operator["source-external"]
-    operator.until(lambda: source.get_attribute("aria-checked") == "true", "the page to know that ROS has control")
-    operator.hold("ArrowUp", lambda: "controlled by ROS" in operator["notices"].inner_text(), "the notice")
+    operator.until(
+        lambda: source.get_attribute("aria-checked") == "true", "the page to know that an external client has control"
+    )
+    operator.hold(
+        "ArrowUp", lambda: "controlled by an external client" in operator["notices"].inner_text(), "the notice"
+    )
     # The simulator also ignores keys that a page sends nevertheless.
     before = simulator.state["time"]
     operator.page.evaluate("() => __ui.net.send({op: 'keys', robot: 'sam', held: ['up'], seq: 999})")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,24 @@ def test_the_camera_panel_shows_the_ray_traced_picture(operator: Any) -> None:
     assert np.abs(picture.astype(float) - expected.astype(float)).mean() < 6.0
 
 
+def test_a_preview_has_its_place_and_its_size_and_shows_the_picture(
+    start: Callable[..., Any], before: Callable[..., Any]
+) -> None:
+    camera = "robots.sam.overrides.sensors.camera_front"
+    window = {"left": 60, "top": 40, "width": 160}
+    small = {"width": 64, "height": 48}
+    settings = {f"preview.{name}": value for name, value in window.items()} | small
+    options = [word for name, value in settings.items() for word in ("--set", f"{camera}.{name}={value}")]
+    viewer = before(start("run", "sam_in_the_bay", "--port", "0", *options))
+    viewer.until(lambda: viewer.colours("preview-picture") > 8, "the picture in the preview")
+    places = "window => { const [a, b] = [window, document.getElementById('view')].map(e => e.getBoundingClientRect());"
+    assert viewer["preview"].evaluate(f"{places} return [a.left - b.left, a.top - b.top] }}") == [60, 40]
+    size = viewer["preview-picture"].evaluate("canvas => [canvas.clientWidth, canvas.clientHeight]")
+    assert size == [160, 120]
+    viewer.click("preview-close")
+    assert viewer["preview"].count() == 0
+
+
 def test_the_waterfall_grows_by_every_line_that_is_sent(operator: Any) -> None:
     operator.unfold("sidescan")
     lines = operator["sidescan-picture"]
@@ -65,9 +84,8 @@ def test_the_waterfall_grows_by_every_line_that_is_sent(operator: Any) -> None:
     # A line is due whenever the whole part of time × rate grows.
     assert last - first == int(ended * rate + 1e-6) - int(began * rate + 1e-6)
     assert operator.colours("sidescan-picture") > 8
-    # SAM is 10 m above the ground, and its side-scan looks no further up than 45°: a part of the range is enough.
-    assert int(operator["sidescan-range"].input_value()) > 1
-    operator["sidescan-range"].select_option("1")
+    # The beams of SAM's side-scan end 2° below level, so that the echoes fill more than half of its range.
+    assert int(operator["sidescan-range"].input_value()) == 1
     assert lines.evaluate("canvas => canvas.style.width") == "100%"
     operator["sidescan-range"].select_option("4")
     assert lines.evaluate("canvas => canvas.style.width") == "400%"

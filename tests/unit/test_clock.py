@@ -123,6 +123,8 @@ def test_next_due_is_the_first_due_tick_after(frequency: Fraction, step: Fractio
     assert rate.is_due(later)
     assert not any(rate.is_due(n) for n in range(max(tick + 1, later - 200), later))
     assert rate.count(later) == rate.count(tick) + 1
+    assert rate.previous_due(later) == max(rate.last_due(tick), 0)
+    assert rate.previous_due(0) == 0
 
 
 def test_a_rate_faster_than_the_step_is_an_error_that_says_what_to_do() -> None:

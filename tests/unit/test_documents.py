@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skerry.core.document import Document, Origin, format_key_path
-from skerry.core.errors import Fault, FileError
+from skerry.core.errors import Fault, FileError, did_you_mean
 from skerry.formats import yaml_documents as documents
 from skerry.formats.yaml_documents import dump_document, parse_document, read_document
 
@@ -267,3 +267,7 @@ def test_what_is_written_reads_back_equal(data: object) -> None:
 )
 def test_a_word_that_looks_like_something_else_stays_a_word(word: str) -> None:
     assert parse_document(dump_document({"name": word, word or "x": 1}), "file").data["name"] == word
+
+
+def test_a_name_without_its_unit_is_guessed() -> None:
+    assert did_you_mean("latitude", ["altitude", "latitude_deg", "longitude_deg"]) == "did you mean 'latitude_deg'?"

@@ -29,6 +29,7 @@ VOLUME: TypeAdapter[Any] = TypeAdapter(Volume)
 RANDOM = np.random.default_rng(8)
 POINTS = RANDOM.uniform(-4, 4, (3000, 3))
 BIG = {"kind": "sphere", "center": [0, 0, 0], "radius": 100.0}
+DISC = 0.2  # diameter of the propeller, m
 SINGLE = 1e-6  # of a field's strength: some roundings of single precision, 6e-8 each
 
 
@@ -54,27 +55,42 @@ def forces(*fields: dict[str, Any], points: Array = POINTS, owner: int = 0, leve
 def wash(
     field: dict[str, Any], points: Array, thrust: float = 3.0, owner: int = 0, turn: Array | None = None, **more: Any
 ) -> Array:
-    """Return the force at each point of a propeller at (1, 2, 3) on a body at (10, 0, 0), with thrust along x."""
-    config = PropellerField.model_validate(field)
-    row = config.row(np.array([1.0, 2.0, 3.0]), np.array([1.0, 0.0, 0.0]))
+    """Return the force at each point of a propeller at (1, 2, 3) on a body at (10, 0, 0), with thrust along x.
+
+    The field is a cone unless `field` names another model. `section` is the cross-section of each point, and `sharing`
+    the number of points that share the field.
+    """
+    config = PropellerField.model_validate({"model": "cone", **field})
+    row = config.row(np.array([1.0, 2.0, 3.0]), np.array([1.0, 0.0, 0.0]), DISC, more.get("medium", "water"))
     row[[OWNER, BLOCK_INDEX, THRUST_INDEX]] = 7, 2, 20
     userdata = np.zeros(30)
     userdata[2:5] = 10.0, 0.0, 0.0
     userdata[5:14] = (np.eye(3) if turn is None else turn).ravel()
     userdata[20] = thrust
     table, kept = field_table([(row, None)])
-    return _ask(table, kept, points, owner, more.get("level", 1e6), userdata)
+    sizes = more.get("sharing", 1.0), more.get("section", 0.0)
+    return _ask(table, kept, points, owner, more.get("level", 1e6), userdata, *sizes)
 
 
-def _ask(table: Array, kept: list[Array], points: Array, owner: int, level: float, userdata: Array) -> Array:
+def _ask(
+    table: Array,
+    kept: list[Array],
+    points: Array,
+    owner: int,
+    level: float,
+    userdata: Array,
+    sharing: float = 1.0,
+    section: float = 0.0,
+) -> Array:
     points = np.atleast_2d(points).astype(float)
     where, depth = np.ascontiguousarray(points.T).ravel(), level - points[:, 2]
     force = np.zeros(where.size)
     middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
     radius = float(np.linalg.norm(points - middle, axis=1).max())
-    add_fields(table.ctypes.data, owner, userdata.ctypes.data, *middle, radius, len(points), where, depth, force)
+    body = (*middle, radius, len(points), sharing, section)
+    add_fields(table.ctypes.data, owner, userdata.ctypes.data, *body, where, depth, force)
     assert len(kept) <= len(table)
-    return force.reshape(3, -1).T
+    return force.reshape(3, -1).T / sharing
 
 
 # ------------------------------------------------------------------------------------------------ volumes
@@ -340,6 +356,103 @@ def test_a_propellers_field_may_act_only_under_water_or_only_above() -> None:
     assert list(above.any(axis=1)) == [True, False]
 
 
+# ------------------------------------------------------------------------------------------------ jets
+
+JET_AREA = np.pi * DISC**2 / 8  # of the contracted jet
+JET_DIAMETER = DISC / np.sqrt(2)
+
+
+def jet(points: Any, thrust: float = 3.0, **more: Any) -> Array:
+    """Return the force at points, given relative to the propeller."""
+    return wash({"model": "jet", "length": 50.0}, TIP + np.atleast_2d(points), thrust, **more)
+
+
+@pytest.mark.parametrize("x", [0.05, 0.3, 0.5, 2.0, 8.0])
+def test_a_wall_across_a_jet_stops_all_of_its_momentum(x: float) -> None:
+    """∫ ρ u² dA = T at each distance: the sum over 81 plates of a square grid that is 10 σ wide, of area s = h² each.
+
+    The plates are normal distributions of the width h/√(2π), so the sum is right to 4 exp(−2π² σ²/h²), here 4e-4 with
+    h = 1.25 σ; at 5 σ there is nothing left.
+    """
+    sigma = max(x / np.sqrt(4 * 15.4), JET_DIAMETER / np.sqrt(8))
+    steps = 1.25 * sigma * np.arange(-4, 5)
+    y, z = np.meshgrid(steps, steps)
+    points = np.column_stack([np.full(y.size, -x), y.ravel(), z.ravel()])
+    found = jet(points, sharing=len(points), section=(1.25 * sigma) ** 2)
+    assert -found[:, 0].sum() == pytest.approx(3.0, rel=5e-4)
+    assert not found[:, 1:].any()
+
+
+@pytest.mark.parametrize("x", [0.1, 0.3, 0.38, 0.5, 1.0, 5.0])
+def test_the_speed_on_the_axis_of_a_jet_is_that_of_blaauw_and_van_de_kaa(x: float) -> None:
+    """F/s = ρ u² with u = V₀ up to 2.8 D₀ and 2.8 V₀ D₀/x beyond (Blaauw & van de Kaa 1978), ρ V₀² = T/A₀. Their 2.8
+    is rounded: conservation of momentum gives √(15.4/2) = 2.775, so speeds agree to 1 %, u² to 2 %.
+    """
+    section = 1e-9
+    found = -jet([-x, 0, 0], section=section)[0, 0] / section
+    speed = min(1.0, 2.8 * JET_DIAMETER / x)
+    assert found == pytest.approx(3.0 / JET_AREA * speed**2, rel=0.02)
+
+
+def test_the_profile_of_a_jet_is_a_normal_distribution_that_widens_with_distance() -> None:
+    """u/u_c = exp(−15.4 r²/x²) (Blaauw & van de Kaa 1978), and the force is proportional to u²; exact for s → 0."""
+    x, r = 3.0, np.array([0.0, 0.2, 0.5, 0.9])
+    found = -jet(np.column_stack([np.full(4, -x), r, 0 * r]), section=1e-12)[:, 0]
+    assert found / found[0] == pytest.approx(np.exp(-2 * 15.4 * r**2 / x**2), rel=1e-9)
+
+
+def test_no_point_or_body_in_a_jet_feels_more_than_the_thrust() -> None:
+    """Bodies of 1 to 300 points and any size, at random places: |Σ F| ≤ T; the largest sections come near to T."""
+    largest = 0.0
+    for count in (1, 3, 40, 128, 129, 300):
+        for section in (1e-4, 0.01, 1.0, 100.0):
+            for _ in range(10):
+                points = RANDOM.normal(size=3) * [1.0, 0.1, 0.1] + RANDOM.normal(size=(count, 3)) * 0.3
+                found = np.linalg.norm(jet(points, sharing=count, section=section).sum(axis=0))
+                assert found <= 3.0 * (1 + 1e-12)
+                largest = max(largest, found)
+    assert largest > 2.9
+
+
+def test_the_inflow_ahead_is_that_of_an_actuator_disc_and_weak() -> None:
+    """F = T (u/V₀)² s/(s + A₀) with u/V₀ = ½ (1 − d/√(d² + R²)) towards the disc (Medici et al. 2011); rounding.
+
+    One diameter ahead it is less than 1/300 of the wash at one diameter behind.
+    """
+    places, section = np.array([[0.05, 0, 0], [0.2, 0.1, 0.0], [1.0, 0, 0.5]]), 1e-3
+    d = np.linalg.norm(places, axis=1, keepdims=True)
+    speed = 0.5 * (1 - d / np.hypot(d, DISC / 2))
+    expected = -3.0 * speed**2 * section / (section + JET_AREA) * places / d
+    assert jet(places, section=section) == pytest.approx(expected, rel=1e-9)
+    ahead, behind = (np.linalg.norm(jet([x, 0, 0], section=section)) for x in (DISC, -DISC))
+    assert 0 < ahead < behind / 300
+
+
+def test_a_reversed_propeller_reverses_its_jet() -> None:
+    """Wash ahead and inflow behind: the mirror image."""
+    points = np.array([[-1.0, 0.1, 0.0], [0.3, 0.0, 0.1], [-0.2, 0, 0]])
+    mirror = np.array([-1.0, 1.0, 1.0])
+    assert jet(points * mirror, thrust=-3.0, section=0.01) == pytest.approx(
+        jet(points, section=0.01) * mirror, rel=1e-12
+    )
+    assert not jet(points, thrust=0.0, section=0.01).any()
+
+
+def test_a_jet_may_be_capped_and_stays_in_its_medium() -> None:
+    near = TIP + np.array([[-0.1, 0, 0]])
+    assert -wash({"model": "jet", "force_magnitude_cap": 0.5}, near, section=1.0)[0, 0] == pytest.approx(0.5)
+    points = np.array([[-0.5, 0, 0.02], [-0.5, 0, -0.02]])
+    for medium, expected in (("water", [False, True]), ("air", [True, False])):
+        assert list(jet(points, section=0.01, medium=medium, level=3.0).any(axis=1)) == expected
+
+
+def test_a_jet_fades_before_its_end() -> None:
+    """Continuous: 1 up to 0.8 L, ½ at 0.9 L, 0 from L on, of the jet that does not end."""
+    points = TIP + np.array([[-x, 0, 0] for x in (3.9, 4.5, 5.0, 5.5)])
+    short, endless = (wash({"model": "jet", "length": length}, points, section=0.01)[:, 0] for length in (5.0, 1e6))
+    assert short / endless == pytest.approx([1.0, 0.5, 0.0, 0.0], abs=1e-4)
+
+
 # ------------------------------------------------------------------------------------------------ faults
 
 
@@ -374,8 +487,10 @@ def test_a_field_needs_a_volume() -> None:
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"half_angle_deg": 0}, "greater than 0"),
-        ({"half_angle_deg": 90}, "less than 90"),
+        ({"model": "cone", "half_angle_deg": 0}, "greater than 0"),
+        ({"model": "cone", "half_angle_deg": 90}, "less than 90"),
+        ({"half_angle_deg": 30}, "`half_angle_deg` is for `model: cone`"),
+        ({"cone_tip": 0.2}, "`cone_tip` is for `model: cone`"),
         ({"length": 0}, "greater than 0"),
         ({"force_magnitude_cap": 0}, "greater than 0"),
         ({"only_underwater": True, "only_above_water": True}, "exclude each other"),

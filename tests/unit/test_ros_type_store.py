@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rosbags.typesys import Stores, get_typestore
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from skerry.core.errors import SkerryError, UnknownName
 from skerry.interfaces.ros.messages.type_store import TypeStore
@@ -83,6 +83,21 @@ def test_every_definition_can_be_read() -> None:
             assert type_store.service(name).request.name == f"{name}_Request"
         for name in type_store.names("action"):
             assert type_store.message(f"{name}_SendGoal_Request") is type_store.action(name).send_goal.request
+
+
+@pytest.mark.parametrize("distribution", ["humble", "jazzy"])
+def test_the_text_of_every_definition_can_be_read_by_rosbags(distribution: str) -> None:
+    """Parts of services and actions too, which a recording or a Foxglove client may need."""
+    types = TypeStore(distribution=distribution)
+    names = types.names("msg")
+    for action in map(types.action, types.names("action")):
+        names += [action.goal.name, action.result.name, action.feedback.name, action.feedback_message.name]
+    for name in names:
+        package, _, short = name.split("/")
+        text = types.definition(name)
+        read = get_types_from_msg(text, f"{package}/msg/{short}")
+        fields = [field.name for field in types.message(name).fields]
+        assert [field for field, _ in read[f"{package}/msg/{short}"][1]] == fields
 
 
 def test_smarc_messages_have_their_fields_in_order() -> None:

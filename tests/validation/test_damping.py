@@ -299,3 +299,99 @@ def test_a_half_immersed_body_feels_half_the_drag(load, set_velocity):
     world.advance(0.5)
     expected = np.exp(-0.5 * 90.0 * 0.5 / box["mass"])
     assert world.objects["box"].twist.linear[0] == pytest.approx(expected, rel=1e-9)
+
+
+# ------------------------------------------------------------------------------------------------ objects
+
+
+@pytest.mark.parametrize("tilt", [(0, 0), (45, 0), (45, 35.264), (10, 70)])
+def test_an_object_sinks_as_fast_however_it_is_turned(load, tilt):
+    """v = √(W/c) with the drag c |v| v of a ball: by the components of its own axes it would be up to 32 % faster."""
+    ball = {"geometry": BALL, "motion": "dynamic", "mass": 20.0, "volume": 0.004, "quadratic_damping": [30.0] * 6}
+    ball["pose"] = {"position": [0, 0, -50], "roll_deg": tilt[0], "pitch_deg": tilt[1]}
+    world = load({"objects": {"ball": ball}})
+    world.advance(15.0)
+    weight = (20.0 - 1025.0 * 0.004) * 9.81
+    assert np.linalg.norm(world.objects["ball"].twist.linear) == pytest.approx(np.sqrt(weight / 30.0), rel=1e-9)
+
+
+@pytest.mark.parametrize("quadratic_speed", ["component", "total"])
+def test_the_quadratic_drag_of_a_law_may_use_the_whole_speed(load, vehicle, set_velocity, motion_of, quadratic_speed):
+    """F_i = −c_i |v_i| v_i or −c_i |v| v_i at (3, 4, 0) m/s, in a short first step; τ likewise with ω."""
+    c, v, w = np.array([2.0, 5.0, 9.0, 1.0, 2.0, 3.0]), np.array([3.0, 4.0, 0.0]), np.array([0.0, 0.6, 0.8])
+    law = {"kind": "damping", "link": "hull", "quadratic": c, "quadratic_speed": quadratic_speed}
+    path = vehicle({"hull": {"mass": 10.0, "inertia": [4.0, 4.0, 4.0]}}, {"drag": law})
+    robot = {"vehicle": path, "pose": {"position": [0, 0, -50]}}
+    step = 1e-6
+    world = load({"robots": {"craft": robot}, "gravity": 0.0, "step": "1/1000000"})
+    set_velocity(world, v, w)
+    world.advance_steps(1)
+    total = quadratic_speed == "total"
+    force = -c[:3] * (5.0 if total else np.abs(v)) * v
+    torque = -c[3:] * (1.0 if total else np.abs(w)) * w
+    found = motion_of(world, "craft")[2]
+    moved = (found[:3] - v) / step + np.cross(w, v)  # in the axes of the body
+    assert 10.0 * moved == pytest.approx(force, abs=1e-3)
+    assert 4.0 * (found[3:] - w) / step == pytest.approx(torque, abs=1e-3)
+
+
+@pytest.mark.parametrize("stiff", [1e3, 1e6])
+def test_any_drag_by_the_whole_speed_is_stable(load, set_velocity, stiff):
+    """Linearly implicit with a bound on the slope: the energy falls in every step."""
+    matrix = np.diag([1.0, 20.0, 300.0, 1.0, 5.0, 40.0]) * stiff
+    body = {"geometry": BALL, "motion": "dynamic", "mass": 4.0, "volume": 0.0, "quadratic_damping": matrix.tolist()}
+    world = load({"objects": {"body": {**body, "pose": {"position": [0, 0, -50]}}}, "gravity": 0.0})
+    set_velocity(world, [3.0, -2.0, 1.0], [4.0, 5.0, -6.0])
+    before = np.inf
+    for _ in range(200):
+        world.advance_steps(1)
+        speed = float(np.linalg.norm(world.objects["body"].twist.linear))
+        assert speed <= before * (1 + 1e-12)
+        before = speed
+    assert before < 0.1
+
+
+@pytest.mark.parametrize(
+    ("geometry", "area", "coefficient"),
+    [
+        ({"kind": "sphere", "radius": 0.1}, np.pi * 0.01, 0.47),
+        ({"kind": "box", "size": [0.4, 0.3, 0.2]}, 0.12, 1.05),
+        ({"kind": "cylinder", "radius": 0.2, "length": 0.2}, np.pi * 0.04, 0.9),
+    ],
+)
+def test_the_drag_of_an_object_may_be_estimated_from_its_shape(load, geometry, area, coefficient):
+    """v = √(2 W/(ρ C A)) with the coefficient of Hoerner 1965, ch. 3; it falls flat; after 10 s 2e-9 is left."""
+    thing = {"geometry": geometry, "motion": "dynamic", "mass": 60.0, "pose": {"position": [0, 0, -50]}}
+    world = load({"objects": {"thing": {**thing, "quadratic_damping": "shape", "added_mass": "shape"}}})
+    world.advance(10.0)
+    law = world.objects["thing"].forces["buoyancy"]
+    weight = 60.0 * 9.81 - law.buoyancy[:, 2].sum()
+    expected = np.sqrt(2 * weight / (1025.0 * coefficient * area))
+    assert -world.objects["thing"].twist.linear[2] == pytest.approx(expected, rel=1e-6)
+
+
+def test_the_estimated_added_mass_of_a_ball_is_half_of_the_water_that_it_displaces(load):
+    """½ ρ V (Lamb 1932, §92), so that a = (W − ρ g V)/(m + ½ ρ V) in the first step; rounding."""
+    ball = {"geometry": {"kind": "sphere", "radius": 0.1}, "motion": "dynamic", "mass": 8.0}
+    world = load({"objects": {"ball": {**ball, "pose": {"position": [0, 0, -50]}, "added_mass": "shape"}}})
+    world.advance_steps(1)
+    water = 1025.0 * 4 / 3 * np.pi * 1e-3
+    expected = (8.0 - water) * 9.81 / (8.0 + 0.5 * water)
+    assert -world.objects["ball"].twist.linear[2] / world.time == pytest.approx(expected, rel=1e-9)
+
+
+def test_an_object_without_drag_and_added_mass_is_reported(load, caplog):
+    """Not if one of them is given, even as 0, and not if the object displaces no water."""
+    ball = {"geometry": BALL, "motion": "dynamic", "mass": 4.0}
+    objects = {
+        "bare": ball,
+        "dragged": {**ball, "quadratic_damping": "shape"},
+        "told": {**ball, "linear_damping": [0.0] * 6},
+        "dry": {**ball, "volume": 0.0},
+        "rock": {"geometry": BALL},
+    }
+    places = {name: {**thing, "pose": {"position": [3 * k, 0, -9]}} for k, (name, thing) in enumerate(objects.items())}
+    load({"objects": places})
+    assert len(caplog.messages) == 1
+    assert "objects.bare: has neither drag nor added mass" in caplog.text
+    assert "`quadratic_damping: shape`" in caplog.text

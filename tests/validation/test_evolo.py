@@ -219,12 +219,12 @@ def test_a_wall_stops_it_and_its_contact_sensor_reports_it(launch) -> None:
 
 def test_its_lidar_has_16_channels_and_others_can_be_chosen(launch) -> None:
     quay = {"geometry": {"kind": "box", "size": [2, 60, 30]}, "pose": {"position": [20, 0, 0]}}
-    for pattern, channels in ((None, 16), ("evolo_32", 32), ("evolo_128", 128)):
-        chosen = {"sensors": {"lidar": {"pattern": pattern, "columns": 360}}} if pattern else None
+    for name, channels in (("lidar", 16), ("lidar_32", 32), ("lidar_128", 128)):
+        chosen = {"alternatives": {"lidar": {"active": name}}, "sensors": {name: {"columns": 360}}}
         _, boat, _ = launch(overrides=chosen, objects={"quay": quay})
-        rings = boat.sensors["lidar"].reading.ring
+        rings = boat.sensors[name].reading.ring
         assert 0.6 * channels <= rings.max() < channels
-        assert len([name for name in boat.sensors if "lidar" in name]) == 1
+        assert [part for part, sensor in boat.sensors.items() if "lidar" in part and sensor.on] == [name]
 
 
 def test_port_and_starboard_are_alike(launch) -> None:

@@ -190,7 +190,7 @@ def blowing(load, vehicle):
         propeller = {"kind": "propeller", "link": "hull", "position": [-0.5, 0, 0], "rpm_to_force": 0.004}
         propeller |= {"maximum_rpm": 1000, "medium": "air" if z > 0 else "water"}
         if field is not None:
-            propeller["field"] = field
+            propeller["field"] = {"model": "cone", **field}
         robot = {"vehicle": path, "pose": {"position": [0, 0, z]}, "anchored": True}
         robot["overrides"] = {"actuators": {"prop": propeller}}
         position = [-0.5 + place[0], place[1], z + place[2]]
@@ -219,6 +219,8 @@ def _push(world):
 
 
 CAP = {"force_magnitude_cap": 50.0}
+CONE = {"model": "cone", **CAP}
+JET = {"model": "jet"}
 
 
 @pytest.mark.parametrize("target", ["object", "robot"])
@@ -291,6 +293,71 @@ def test_the_field_grows_with_the_thrust(blowing):
     assert strong == pytest.approx(4 * weak, rel=1e-4)
 
 
+@pytest.mark.parametrize("rpm", [500.0, -500.0])
+def test_a_ball_in_a_jet_feels_the_momentum_that_it_stops(blowing, rpm):
+    """F = T s/(2πσ²), σ² = x²/(4 · 15.4), s the section of a ball of 0.01 m at x = 1 m, T = ±2 N. The ball is 3 % of
+    2σ wide, so the flux over its section varies by s/(2πσ²) = 0.3 %. The jet of a propeller that runs astern blows
+    ahead.
+    """
+    behind = -np.sign(rpm)
+    section = np.pi * 0.01**2
+    spread = 2 * np.pi / (4 * 15.4)
+    found = _push(blowing([behind, 0, 0], JET, rpm=rpm))
+    assert found == pytest.approx([behind * 2.0 * section / spread, 0, 0], rel=3e-3, abs=1e-6)
+    assert np.linalg.norm(_push(blowing([-behind, 0, 0], JET, rpm=rpm))) < 0.01 * np.linalg.norm(found)
+
+
+@pytest.mark.parametrize("distance", [0.02, 0.1, 0.5])
+@pytest.mark.parametrize("side", [-1, 1])
+def test_a_body_just_behind_or_ahead_of_a_jet_feels_less_than_the_thrust(blowing, distance, side):
+    """|F| < T = 2 N at any distance; with T/r it was 100 N at 2 cm."""
+    found = np.linalg.norm(_push(blowing([side * distance, 0, 0], JET, target="robot")))
+    assert 0.0 < found < 2.0
+
+
+# ------------------------------------------------------------------------------------------------ robots with joints
+
+
+@pytest.mark.parametrize("links", [1, 2, 4])
+def test_a_field_acts_once_on_a_robot_with_joints(load, vehicle, links):
+    """The momentum that it gains in 0.1 s is F t, shared over all points of all links; at rest and weightless."""
+    names = [f"link{k}" for k in range(links)]
+    parts = {name: {"mass": 2.0, "inertia": [0.1, 0.1, 0.1]} for name in names}
+    joints = {
+        f"joint{k}": {"parent": names[k - 1], "child": names[k], "at": [0.5, 0, 0], "axis": [0, 1, 0]}
+        for k in range(1, links)
+    }
+    laws = {
+        name: {"kind": "force_points", "link": name, "points": [[0, 0, 0]] * (1 + k), "volume": 0.001}
+        for k, name in enumerate(names)
+    }
+    robot = {"vehicle": vehicle(parts, laws, joints), "pose": {"position": [0, 0, -50]}}
+    volume = {"kind": "sphere", "center": [0, 0, -50], "radius": 30}
+    push = {"kind": "vector", "vector": [1, 0, 0], "magnitude": 20.0, "volume": volume}
+    world = load({"robots": {"craft": robot}, "fields": {"push": push}, "gravity": 0.0})
+    world.advance(0.1)
+    gained = sum(2.0 * world._engine.motion(0, world.robots["craft"].links[name].body)[7] for name in names)
+    assert gained == pytest.approx(2.0, rel=1e-9)
+    felt = sum(world.robots["craft"].forces[name].field.sum(axis=0) for name in names)
+    assert felt == pytest.approx([20.0, 0.0, 0.0], rel=1e-12)
+
+
+def test_a_body_without_force_points_that_starts_in_a_field_is_reported(load, vehicle, caplog):
+    """The field cannot act on it; a body with points, one outside and an anchored one are not reported."""
+    bare, wet = vehicle({"hull": LINK}), vehicle({"hull": LINK}, {"points": {
+        "kind": "force_points", "link": "hull", "points": FOUR, "volume": NEUTRAL}})  # fmt: skip
+    robots = {
+        "bare": {"vehicle": bare, "pose": {"position": [0, 0, -5]}},
+        "away": {"vehicle": bare, "pose": {"position": [50, 0, -5]}},
+        "held": {"vehicle": bare, "pose": {"position": [1, 0, -5]}, "anchored": True},
+        "wet": {"vehicle": wet, "pose": {"position": [2, 0, -5]}},
+    }
+    load({"robots": robots, "fields": {"push": {**FIELD, "volume": _box([0, 0, -5], [9, 9, 9])}}})
+    assert len(caplog.messages) == 1
+    assert "bare starts in the force field 'push'" in caplog.text
+    assert "`force_points`" in caplog.text
+
+
 # ------------------------------------------------------------------------------------------------ worlds
 
 
@@ -298,7 +365,7 @@ def _moving(vehicle_path):
     """Two free craft, one behind the other, in a central field; the first's propeller blows on the second."""
     prop = {"kind": "propeller", "link": "hull", "position": [-0.5, 0, 0], "rpm_to_force": 0.004, "maximum_rpm": 1000}
     first = {"vehicle": vehicle_path, "pose": {"position": [0, 0, -5]}}
-    first["overrides"] = {"actuators": {"prop": {**prop, "field": CAP, "lag": 0.3, "hover_default": True}}}
+    first["overrides"] = {"actuators": {"prop": {**prop, "field": {"model": "cone", **CAP}, "lag": 0.3}}}
     second = {"vehicle": vehicle_path, "pose": {"position": [-2, 0, -5]}}
     volume = {"kind": "sphere", "center": [0, 0, -5], "radius": 1.5}
     field = {"kind": "attraction", "magnitude": 3.0, "volume": volume}

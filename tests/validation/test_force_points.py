@@ -120,11 +120,64 @@ def test_points_that_carry_the_weight_at_the_centre_of_mass_move_the_body_as_its
     assert ends[0] == pytest.approx(ends[1], abs=1e-11)
 
 
-def test_points_that_carry_the_weight_replace_the_links_own(craft, motion_of):
-    """Acceleration in air: −g, not −2 g or 0; with `mass`, −g mass/m."""
-    for settings, expected in (({}, -G), ({"mass": 9.0}, -G * 1.5)):
-        found, _ = _one_step(craft([[0, 0, 0]], 10.0, gravity=True, **settings), motion_of)
-        assert found[2] == pytest.approx(expected, rel=1e-12)
+@pytest.mark.parametrize("settings", [{}, {"mass": 6.0}, {"mass": 2.0}])
+def test_points_that_carry_the_weight_replace_the_links_own(craft, motion_of, settings):
+    """Acceleration in air: −g, not −2 g or 0; with a `mass` below the link's, the link carries the rest."""
+    found, _ = _one_step(craft([[0, 0, 0]], 10.0, gravity=True, **settings), motion_of)
+    assert found[2] == pytest.approx(-G, rel=1e-12)
+
+
+def test_points_that_carry_a_part_of_the_weight_leave_the_rest_at_the_centre_of_mass(craft, motion_of):
+    """ω̇ = x m' g/I of the 2 kg of 6 kg at x = 0.1 m."""
+    _, turning = _one_step(craft([[0.1, 0, 0]], 10.0, gravity=True, mass=2.0), motion_of)
+    assert turning[1] == pytest.approx(0.1 * 2.0 * G / 0.5, rel=1e-11)
+
+
+def test_points_cannot_carry_more_than_the_mass_of_the_link(craft):
+    """Weight and inertia are of one mass: 9 kg on a link of 6 kg would fall at 1.5 g."""
+    with pytest.raises(skerry.SkerryError, match=r"craft: link 'hull' has a mass of 6 kg.*carry 9 kg.*1\.5 times"):
+        craft([[0, 0, 0]], gravity=True, mass=9.0)
+    other = {"kind": "force_points", "link": "hull", "points": [[0, 0, 0]], "volume": 0.001, "gravity": True, "mass": 4}
+    with pytest.raises(skerry.SkerryError, match=r"carry 8 kg"):
+        craft([[0, 0, 0]], gravity=True, mass=4.0, more={"other": other})
+
+
+@pytest.mark.parametrize("masses", [(None, None, None), (1.0, None, None), (1.0, 2.0, 3.0), (1.0, 2.0, None)])
+def test_several_sets_of_points_carry_the_weight_of_a_link_once(load, vehicle, motion_of, masses):
+    """−g with one, two or three sets, with and without `mass`; the sets without `mass` share what is left."""
+    sets = {
+        f"set{k}": {"kind": "force_points", "link": "hull", "points": [[0, 0, 0]] * (k + 1), "volume": 0.001}
+        | {"gravity": True}
+        | ({} if mass is None else {"mass": mass})
+        for k, mass in enumerate(masses)
+    }
+    path = vehicle({"hull": LINK}, sets)
+    world = load({"robots": {"craft": {"vehicle": path, "pose": {"position": [0, 0, 10.0]}}}})
+    found, _ = _one_step(world, motion_of)
+    assert found[2] == pytest.approx(-G, rel=1e-12)
+    carried = [-law.weight[:, 2].sum() / G for law in world.robots["craft"].forces.values()]
+    given = [mass for mass in masses if mass is not None]
+    assert sum(carried) == pytest.approx(6.0, rel=1e-12)
+    assert carried[: len(given)] == pytest.approx(given, rel=1e-12)
+
+
+@pytest.mark.parametrize("order", [("one", "other"), ("other", "one")])
+def test_two_automatic_centres_of_gravity_are_the_mean_of_all_their_points(load, vehicle, motion_of, order):
+    """The same motion as with the centre of mass at the mean of the four points, whichever set is named first."""
+    points = {"one": [[0.3, 0.1, 0.0]], "other": [[-0.1, 0.1, 0.1], [0.1, -0.1, -0.3], [0.5, 0.0, 0.0]]}
+    mean = np.concatenate(list(points.values())).mean(axis=0)
+    ends = []
+    for automatic in (True, False):
+        laws = {
+            name: {"kind": "force_points", "link": "hull", "points": points[name], "volume": 0.001}
+            | {"automatic_center_of_gravity": automatic}
+            for name in order
+        }
+        link = {**LINK, "center": [0.5, 0.5, 0.5] if automatic else mean}
+        world = load({"robots": {"craft": {"vehicle": vehicle({"hull": link}, laws), "pose": SKEW}}})
+        world.advance(1.0)
+        ends.append(np.concatenate([part.ravel() for part in motion_of(world, "craft")]))
+    assert ends[0] == pytest.approx(ends[1], abs=1e-11)
 
 
 def test_weight_at_the_points_acts_where_the_points_are(craft, motion_of):
@@ -188,6 +241,149 @@ def test_a_custom_force_off_the_centre_turns_the_body(craft, motion_of):
     assert turning == pytest.approx(expected, rel=1e-10)
 
 
+def test_a_custom_force_may_act_at_one_point(craft, motion_of):
+    """a = F/m and ω̇ = I⁻¹ (r × F), r the position of that point alone."""
+    points = [[0.1, 0.2, 0], [0.3, 0.2, 0.2], [0.0, -0.4, 0.1]]
+    force = [3.0, -5.0, 2.0]
+    world = craft(points, custom_force=force, custom_force_point=2, scenario={"gravity": 0.0})
+    found, turning = _one_step(world, motion_of)
+    assert found == pytest.approx(np.array(force) / 6.0, rel=1e-11)
+    assert turning == pytest.approx(np.cross(points[2], force) / LINK["inertia"], rel=1e-10)
+
+
+def test_a_custom_force_can_be_changed_and_switched_at_run_time(craft):
+    """Each second gives Δv = F t/m or nothing; the switch is a part of snapshots, and a reset restores its start."""
+    still = {"gravity": 0.0}
+    world = craft([[0, 0, 0], [0, 0, 0]], custom_force=[6.0, 0, 0], apply_custom_force=False, scenario=still)
+    craft_, law = world.robots["craft"], world.robots["craft"].forces["points"]
+    speeds = []
+
+    def run():
+        world.advance(1.0)
+        speeds.append(craft_.twist.linear.copy())
+
+    run()
+    law.apply_custom_force = True
+    before = world.snapshot()
+    run()
+    law.set_custom_force([0.0, 12.0, 0.0], point=1)
+    run()
+    assert law.custom == pytest.approx(np.array([[0, 0, 0], [0, 12.0, 0]]))
+    law.apply_custom_force = False
+    run()
+    expected = [[0, 0, 0], [1.0, 0, 0], [1.0, 2.0, 0], [1.0, 2.0, 0]]
+    assert np.array(speeds) == pytest.approx(np.array(expected), abs=1e-9)
+    world.restore(before)
+    assert law.apply_custom_force
+    assert law.custom == pytest.approx(np.array([[3.0, 0, 0], [3.0, 0, 0]]))
+    world.reset()
+    assert not law.apply_custom_force
+
+
+def test_a_custom_force_that_is_impossible_is_refused(craft):
+    law = craft([[0, 0, 0], [0.1, 0, 0]]).robots["craft"].forces["points"]
+    with pytest.raises(skerry.SkerryError, match=r"no point 2; .* 0 to 1"):
+        law.set_custom_force([1, 0, 0], point=2)
+    with pytest.raises(skerry.SkerryError, match="three finite numbers"):
+        law.set_custom_force([1, 0, np.nan])
+    with pytest.raises(skerry.SkerryError, match=r"forces\.points.*custom_force_point.*no point 5"):
+        craft([[0, 0, 0]], custom_force=[1, 0, 0], custom_force_point=5)
+
+
+def test_each_force_on_the_points_can_be_read_by_itself(craft):
+    """Buoyancy ρ g V/N, weight −m g/N, drag −d m v/N, field F/N, custom force; `forces` is their sum, to rounding."""
+    volume = {"kind": "sphere", "center": [0, 0, -50], "radius": 30}
+    push = {"kind": "vector", "vector": [0, 1, 0], "magnitude": 8.0, "volume": volume}
+    current = {"currents": {"flow": {"kind": "uniform", "velocity": [0.5, 0, 0]}}}
+    world = craft(
+        [[0.1, 0, 0], [-0.1, 0, 0]],
+        gravity=True,
+        underwater_drag=2.0,
+        custom_force=[0.0, 0.0, 1.0],
+        custom_force_point=1,
+        scenario={"fields": {"push": push}, "water": current},
+    )
+    world.advance_steps(1)
+    law = world.robots["craft"].forces["points"]
+    assert law.buoyancy == pytest.approx(np.tile([0, 0, RHO * G * 0.002], (2, 1)), rel=1e-12)
+    assert law.weight == pytest.approx(np.tile([0, 0, -3.0 * G], (2, 1)), rel=1e-12)
+    assert law.drag == pytest.approx(np.tile([2.0 * 3.0 * 0.5, 0, 0], (2, 1)), rel=1e-12)
+    assert law.field == pytest.approx(np.tile([0, 4.0, 0], (2, 1)), rel=1e-12)
+    assert law.custom == pytest.approx(np.array([[0, 0, 0], [0, 0, 1.0]]))
+    assert law.forces == pytest.approx(law.buoyancy + law.weight + law.drag + law.field + law.custom, rel=1e-15)
+
+
+# ------------------------------------------------------------------------------------------------ drag of points
+
+
+@pytest.mark.parametrize("integrator", ["implicitfast", "rk4"])
+def test_points_with_drag_are_carried_by_a_current(craft, integrator):
+    """v = u (1 − e^{−d t}), d = 0.8 1/s for 2 s; implicitfast is of first order in the step, d h/2 = 0.2 %."""
+    current = {"currents": {"flow": {"kind": "uniform", "velocity": [0.3, -0.4, 0.0]}}}
+    world = craft(
+        [[0.3, 0, 0], [-0.3, 0, 0]],
+        volume=6.0 / RHO,
+        underwater_drag=0.8,
+        scenario={"water": current, "integrator": integrator},
+    )
+    world.advance(2.0)
+    expected = np.array([0.3, -0.4, 0.0]) * (1 - np.exp(-1.6))
+    rel = 2e-3 if integrator == "implicitfast" else 1e-9
+    assert world.robots["craft"].twist.linear == pytest.approx(expected, rel=rel, abs=1e-9)
+
+
+def test_points_without_drag_do_not_feel_a_current(craft):
+    current = {"currents": {"flow": {"kind": "uniform", "velocity": [0.3, -0.4, 0.0]}}}
+    world = craft([[0.3, 0, 0], [-0.3, 0, 0]], volume=6.0 / RHO, scenario={"water": current})
+    world.advance(2.0)
+    assert world.robots["craft"].twist.linear == pytest.approx(np.zeros(3), abs=1e-9)
+
+
+def test_a_current_that_acts_on_one_end_turns_the_body(craft, motion_of):
+    """F = d (m/N) u at the one of two points that lies in the current's volume: a = F/m, ω̇ = x F/I; rounding."""
+    box = {"kind": "box", "center": [5.0, 0, -50], "size": [10, 4, 4]}
+    current = {"currents": {"flow": {"kind": "uniform", "velocity": [0, 0.5, 0], "volume": box}}}
+    still = {"water": current, "gravity": 0.0, "integrator": "rk4", "step": "1/1000"}
+    world = craft([[0.3, 0, 0], [-0.3, 0, 0]], underwater_drag=2.0, scenario=still)
+    found, turning = _one_step(world, motion_of)
+    force = 2.0 * 3.0 * 0.5
+    assert found[1] == pytest.approx(force / 6.0, rel=3e-3)
+    assert turning[2] == pytest.approx(0.3 * force / 0.4, rel=3e-3)
+
+
+def test_the_drag_of_points_damps_rotation_too(craft, set_velocity, motion_of):
+    """ω̇ = −(d Σ (m/N) x²/I + d_a) ω: e^{−t rate} about z, with points at ±0.3 m on x; RK4."""
+    still = {"gravity": 0.0, "integrator": "rk4", "step": "1/1000"}
+    world = craft(
+        [[0.3, 0, 0], [-0.3, 0, 0]], underwater_drag=2.0, underwater_angular_drag=0.5, air_drag=9.0, scenario=still
+    )
+    set_velocity(world, angular=[0, 0, 1.0])
+    world.advance(0.5)
+    rate = 2.0 * 6.0 * 0.3**2 / 0.4 + 0.5
+    assert motion_of(world, "craft")[2][5] == pytest.approx(np.exp(-0.5 * rate), rel=1e-6)
+
+
+def test_above_the_water_points_have_the_drag_of_the_air_and_feel_the_wind(craft):
+    """v = w (1 − e^{−d t}) in a wind w, RK4."""
+    wind = {"winds": {"breeze": {"kind": "uniform", "velocity": [4.0, 0.0, 0.0]}}}
+    still = {"water": wind, "gravity": 0.0, "integrator": "rk4"}
+    world = craft([[0.3, 0, 0], [-0.3, 0, 0]], 20.0, underwater_drag=9.0, air_drag=0.5, scenario=still)
+    world.advance(2.0)
+    assert world.robots["craft"].twist.linear[0] == pytest.approx(4.0 * (1 - np.exp(-1.0)), rel=1e-6)
+
+
+@pytest.mark.parametrize("drag", [10.0, 1e4, 1e7])
+def test_any_drag_of_points_is_stable(craft, set_velocity, drag):
+    """Implicit in the step: a stiff drag ends in the speed of the current, without a swing."""
+    current = {"currents": {"flow": {"kind": "uniform", "velocity": [0.5, 0, 0]}}}
+    points = [[0.3, 0.1, 0], [-0.3, 0.2, 0.1], [0.1, -0.4, 0.2]]
+    world = craft(points, volume=6.0 / RHO, underwater_drag=drag, scenario={"water": current})
+    set_velocity(world, [-3.0, 2.0, 1.0], [5.0, -4.0, 3.0])
+    world.advance(3.0)
+    assert np.abs(world.robots["craft"].twist.linear).max() < 0.6
+    assert np.abs(world.robots["craft"].twist.angular).max() < 0.1
+
+
 def test_points_are_given_in_the_frame_of_their_mount(craft, motion_of):
     """p_link = R(rpy) p + position: a mount yawed by 90° at (0.1, 0, 0) puts (0.2, 0, 0) at (0.1, 0.2, 0)."""
     world = craft([[0.2, 0, 0]], position=[0.1, 0, 0], yaw_deg=90.0)
@@ -217,6 +413,42 @@ def test_a_closed_mesh_gives_the_same_lift_as_its_volume(craft, motion_of, box_f
     told, _ = _one_step(craft([[0, 0, 0]], volume=0.006), motion_of)
     found, _ = _one_step(craft([[0, 0, 0]], mesh=box_file()), motion_of)
     assert found[2] == pytest.approx(told[2], rel=1e-11)
+
+
+@pytest.mark.parametrize(("scale", "factor"), [(0.5, 0.125), ([0.5, 2.0, 3.0], 3.0)])
+def test_the_mesh_of_the_volume_may_be_scaled(craft, box_file, scale, factor):
+    """V = s_x s_y s_z · 0.006 m³; rounding."""
+    world = craft([[0, 0, 0]], mesh=box_file(), scale=scale)
+    world.advance_steps(1)
+    lift = world.robots["craft"].forces["points"].buoyancy[0, 2]
+    assert lift == pytest.approx(RHO * G * 0.006 * factor, rel=1e-11)
+
+
+def test_a_scale_without_a_mesh_is_refused(craft):
+    with pytest.raises(skerry.SkerryError, match="`scale` has an effect only with `mesh`"):
+        craft([[0, 0, 0]], scale=2.0)
+
+
+@pytest.mark.parametrize(
+    ("geometry", "expected"),
+    [
+        ('<box size="0.3 0.2 0.1"/>', 0.006),
+        ('<sphere radius="0.1"/>', 4 / 3 * np.pi * 1e-3),
+        ('<cylinder radius="0.1" length="0.5"/>', np.pi * 0.005),
+        ('<mesh filename="FILE" scale="2 -1 0.5"/>', 0.006),
+    ],
+)
+def test_the_volume_may_be_that_of_the_links_own_geometry(craft, box_file, geometry, expected):
+    """Closed forms of each shape; a mesh with the scale of the URDF."""
+    link = {**LINK, "collision": geometry.replace("FILE", box_file())}
+    world = craft([[0, 0, 0]], link=link, volume="collision")
+    world.advance_steps(1)
+    assert world.robots["craft"].forces["points"].buoyancy[0, 2] == pytest.approx(RHO * G * expected, rel=1e-11)
+
+
+def test_a_link_without_the_geometry_of_its_volume_is_refused(craft):
+    with pytest.raises(skerry.SkerryError, match="link 'hull' has no visual shape with a volume; use `collision`"):
+        craft([[0, 0, 0]], volume="visual", link={**LINK, "collision": '<sphere radius="0.1"/>'})
 
 
 @pytest.mark.parametrize("missing", [1, 2])

@@ -32,7 +32,7 @@ def test_the_wash_of_a_propeller_moves_the_rope_of_another_but_not_its_own() -> 
     rope = {"length": 1.0, "mass_per_metre": 0.005, "direction": [0, 1, 0]}
     propeller = {
         "kind": "propeller", "link": "base_link", "position": [-0.5, 0, 0], "rpm_to_force": 0.004, "maximum_rpm": 1000,
-        "field": {"half_angle_deg": 45, "length": 6},
+        "field": {"model": "cone", "half_angle_deg": 45, "length": 6},
     }  # fmt: skip
     parts = {"actuators": {"blower": propeller}, "ropes": {"own": {**rope, "start": "base_link"}}}
     parts["ropes"]["own"] |= {"start_point": [-2.0, -0.5, 0.3]}

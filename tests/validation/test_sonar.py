@@ -331,16 +331,31 @@ def test_an_echo_reflected_at_the_surface_is_later_and_weaker(sonar: Callable[..
 
 
 def test_interferometric_angles_are_those_of_the_seabed(sonar: Callable[..., Any]) -> None:
-    """At slant range r over level ground the echo comes from asin(h/r) below level; codes are (π + a) · 20860."""
+    """At slant range r over level ground the echo comes from asin(h/r) below level; codes are (π + a) · 20860.
+
+    The points lie on the ground. Rays are 0.03° apart, which is 0.15 m across the beam at 24 m, and buckets 0.1 m long.
+    """
     settings = {"tilt_deg": 20, "beam_breadth_deg": 60, "rays_per_beam": 2000, "max_range": 25, "buckets": 250}
     reading = sonar("sidescan", interferometric=True, **settings, **QUIET).reading
     r = (np.arange(250) + 0.5) * 0.1
     seen = (r > 10.3) & (r < 24)
-    for codes, side in ((reading.port_angles, reading.port), (reading.starboard_angles, reading.starboard)):
+    for codes, angles, side in (
+        (reading.port_angle_codes, reading.port_angles, reading.port),
+        (reading.starboard_angle_codes, reading.starboard_angles, reading.starboard),
+    ):
         assert codes.dtype == np.uint16
-        angle = np.pi - codes[seen] / 20860
-        np.testing.assert_allclose(np.degrees(angle), np.degrees(np.arcsin(10 / r[seen])), atol=0.15)
+        np.testing.assert_allclose(np.degrees(angles[seen]), -np.degrees(np.arcsin(10 / r[seen])), atol=0.15)
+        np.testing.assert_allclose(codes[seen], (np.pi + angles[seen]) * 20860, atol=0.6)
         assert (codes[side == 0] == 0).all()
+        np.testing.assert_array_equal(np.isnan(angles), side == 0)
+    cloud = reading.cloud
+    port = cloud.bucket < 250
+    np.testing.assert_array_equal(cloud.bucket, np.flatnonzero(np.concatenate([reading.port, reading.starboard]) > 0))
+    np.testing.assert_allclose(cloud.world_points[:, 2], -15, atol=0.1)
+    np.testing.assert_allclose(np.linalg.norm(cloud.points, axis=1), cloud.ranges, rtol=1e-6)
+    assert (cloud.points[port, 1] > 0).all()
+    assert (cloud.points[~port, 1] < 0).all()
+    np.testing.assert_array_equal(cloud.intensity[port], reading.port[reading.port > 0])
 
 
 # ------------------------------------------------------------------------------------------------ noise

@@ -136,15 +136,12 @@ def test_it_pushes_at_its_position_along_its_mount(craft):
 def test_its_wash_pushes_others(load, vehicle, craft):
     """A float of one point without weight 1 m behind the thruster feels min(T/r, cap), backwards."""
     points = {"kind": "force_points", "link": "hull", "points": [[0, 0, 0]], "volume": 1e-9}
+    field = {"model": "cone", "force_magnitude_cap": 5}
     robots = {
         "tug": {
             "vehicle": vehicle({"hull": LINK}),
             "pose": {"position": [0, 0, -50]},
-            "overrides": {
-                "actuators": {
-                    "it": {"kind": "thruster", "link": "hull", "model": GAIN, "field": {"force_magnitude_cap": 5}}
-                }
-            },
+            "overrides": {"actuators": {"it": {"kind": "thruster", "link": "hull", "model": GAIN, "field": field}}},
         },
         "float": {"vehicle": vehicle({"hull": LINK}, {"p": points}), "pose": {"position": [-1, 0, -50]}},
     }
