@@ -19,7 +19,7 @@ import numpy as np
 
 from skerry.acoustics.channel.obstacles import cast_to_ground, find_ground, ground_at, mean_ground
 from skerry.core.kernels import kernel
-from skerry.rays.sphere_casts import along_line, corners_of, cross, difference, dot, is_over_face
+from skerry.rays.sphere_casts import along_line, corners_of, cross, difference, dot
 
 # Columns of a reflected ray
 R_POINT: Final = 0  # 3 columns: point on the ground
@@ -35,7 +35,11 @@ MAX_MEAN_STEPS: Final = 12  # largest number of steps on the mean ground
 GAIN: Final = 1e-6  # smallest difference of two lengths that counts, m
 BEYOND: Final = 1e-4  # distance beyond an edge at which the next triangle is looked for, m
 CLEARLY: Final = 0.05  # difference of a cosine, or share of a length, by which a point is clearly not the one sought
+FLAT: Final = 1e-7  # smallest decrease of the length of a path per metre of ground that counts
+MIN_GRAZING: Final = 1e-4  # sine of the smallest angle between an echo and the ground
 FAR: Final = 1e9  # coordinate of rays that are not reflected, m
+AROUND: Final = tuple((float(np.cos(a)), float(np.sin(a))) for a in (np.arange(8) + 0.5) * np.pi / 4)
+"""Unit vectors in eight horizontal directions."""
 STEEP: Final = 0.1  # vertical part of the normal below which the ground is a wall
 
 
@@ -117,9 +121,12 @@ def _path_length(s: Any, p: Any, t: Any) -> float:
 
 @kernel
 def _mirror_point(s: Any, t: Any, p: Any, n: Any) -> Any:
-    """Return the point of the plane through p with the normal n by which the path from s to t is shortest."""
+    """Return the point of the plane through p with the normal n by which the path from s to t is shortest.
+
+    If s and t are on different sides of the plane, this is the point at which the line from s to t crosses it.
+    """
     height, other_height = dot(difference(s, p), n), dot(difference(t, p), n)
-    share = height / (height + other_height)
+    share = abs(height) / max(abs(height) + abs(other_height), 1e-300)
     foot, other_foot = along_line(s, n, -height), along_line(t, n, -other_height)
     return along_line(foot, difference(other_foot, foot), share)
 
@@ -168,17 +175,34 @@ def _locate(obstacles: Any, s: Any, aim: Any, by_ray: bool) -> Any:
 
 
 @kernel
-def _is_inside(p: Any, corners: Any) -> bool:
-    """Return whether a point of a triangle's plane lies inside the triangle."""
+def _sides(p: Any, corners: Any) -> Any:
+    """Return on which side of each edge of a triangle a point of its plane lies: negative outside the triangle."""
     a, b, c = corners
-    return is_over_face(p, a, b, c, cross(difference(b, a), difference(c, a)))
+    n = cross(difference(b, a), difference(c, a))
+    return (
+        dot(cross(difference(b, a), difference(p, a)), n),
+        dot(cross(difference(c, b), difference(p, b)), n),
+        dot(cross(difference(a, c), difference(p, c)), n),
+    )
 
 
 @kernel
-def _shortest_on_edges(s: Any, t: Any, corners: Any) -> Any:
-    """Return the point of a triangle's edges by which the path from s to t is shortest, and the length of the path."""
+def _shortest_on_edges(s: Any, t: Any, corners: Any, sides: Any) -> Any:
+    """Return the point of a triangle's edges by which the path from s to t is shortest, and the length of the path.
+
+    The length is a convex function on the plane of the triangle. So the point lies on an edge that has the mirror point
+    of the plane outside; other edges are not searched.
+
+    Args:
+        s: Source, m, (3,).
+        t: Receiver, m, (3,).
+        corners: Corners of the triangle.
+        sides: `_sides` of the mirror point.
+    """
     best, point = np.inf, corners[0]
     for k in range(3):
+        if sides[k] >= 0.0:
+            continue
         a, b = corners[k], corners[(k + 1) % 3]
         q = along_line(a, difference(b, a), min(max(_edge_point(s, t, a, b), 0.0), 1.0))
         length = _path_length(s, q, t)
@@ -188,33 +212,64 @@ def _shortest_on_edges(s: Any, t: Any, corners: Any) -> Any:
 
 
 @kernel
-def _leave_corner(obstacles: Any, s: Any, t: Any, p: Any, length: float, by_ray: bool) -> Any:
-    """Return the triangle around a corner p that has the shortest path, as `_locate` does; its number is 0 if none has.
+def _gradient(s: Any, p: Any, t: Any) -> Any:
+    """Return the gradient of the length of the path by p: the sum of the unit vectors from s and from t to p.
+
+    Half its size is the sine of the angle between the path and the plane that reflects it at p.
+    """
+    u, v = difference(p, s), difference(p, t)
+    share, other_share = 1.0 / max(np.sqrt(dot(u, u)), 1e-9), 1.0 / max(np.sqrt(dot(v, v)), 1e-9)
+    return (share * u[0] + other_share * v[0], share * u[1] + other_share * v[1], share * u[2] + other_share * v[2])
+
+
+@kernel
+def _decrease(g: Any, p: Any, corners: Any) -> float:
+    """Return how fast the length of the path decreases from a corner p of a triangle along its two edges.
+
+    Within a triangle the length is linear to first order, so it decreases in no direction if not along an edge.
+
+    Args:
+        g: `_gradient` at p.
+        p: Corner, m, (3,).
+        corners: Corners of the triangle.
+
+    Returns:
+        The larger decrease per metre, plus a small part of the other one; 0 if p is not a corner.
+    """
+    for k in range(3):
+        if _gap(corners[k], p) < 1e-6:
+            e, f = difference(corners[(k + 1) % 3], p), difference(corners[(k + 2) % 3], p)
+            x, y = -dot(g, e) / np.sqrt(dot(e, e)), -dot(g, f) / np.sqrt(dot(f, f))
+            return max(x, y) + 0.01 * min(x, y)
+    return 0.0
+
+
+@kernel
+def _leave_corner(obstacles: Any, s: Any, t: Any, p: Any, by_ray: bool) -> Any:
+    """Return the triangle around a corner p on which the path gets shorter most, as `_locate` does.
 
     Args:
         obstacles: `Obstacles.native`.
         s: Source, m, (3,).
         t: Receiver, m, (3,).
         p: Corner, m, (3,).
-        length: Length of the path by p, m.
         by_ray: As in `_locate`.
+
+    Returns:
+        As of `_locate`. The number is 0 if the path gets longer on all triangles around p.
     """
-    best, result = length - GAIN, _locate(obstacles, s, p, by_ray)
-    number = np.int64(0)
+    g = _gradient(s, p, t)
+    best, result, last = FLAT, (p, p, (p, p, p), np.int64(0)), np.int64(0)
     for k in range(8):
-        angle = (k + 0.5) * np.pi / 4.0
-        aim = (p[0] + BEYOND * np.cos(angle), p[1] + BEYOND * np.sin(angle), p[2])
-        q, n, corners, found = _locate(obstacles, s, aim, by_ray)
-        if found == 0:
+        x, y = AROUND[k]
+        q, n, corners, found = _locate(obstacles, s, (p[0] + BEYOND * x, p[1] + BEYOND * y, p[2]), by_ray)
+        if found == 0 or found == last:
             continue
-        _, shortest = _shortest_on_edges(s, t, corners)
-        if dot(difference(t, q), n) > 0.0:
-            mirror = _mirror_point(s, t, q, n)
-            if _is_inside(mirror, corners):
-                shortest = min(shortest, _path_length(s, mirror, t))
-        if shortest < best:
-            best, result, number = shortest, (p, n, corners, found), found
-    return result[0], result[1], result[2], number
+        last = found
+        decrease = _decrease(g, p, corners)
+        if decrease > best:
+            best, result = decrease, (q, n, corners, found)
+    return result
 
 
 @kernel
@@ -229,28 +284,27 @@ def _refine(obstacles: Any, s: Any, t: Any, start: Any, by_ray: bool) -> Any:
         return start, (0.0, 0.0, 1.0), False
     length, jumps = _path_length(s, p, t), 0
     for _ in range(MAX_TRIANGLES):
-        if not dot(difference(t, p), n) > 0.0:
-            break
         mirror = _mirror_point(s, t, p, n)
-        if _is_inside(mirror, corners):
+        sides = _sides(mirror, corners)
+        if min(sides) >= 0.0:
             return mirror, n, True
         is_jump = jumps < MAX_JUMPS
         if is_jump:
             jumps += 1
-            aim, best = mirror, np.inf
+            aim, edge, best = mirror, mirror, np.inf
         else:
             # the point of the triangle with the shortest path lies on one of its edges
-            edge, best = _shortest_on_edges(s, t, corners)
+            edge, best = _shortest_on_edges(s, t, corners, sides)
+            if best > length - GAIN and _gap(p, edge) < 2.0 * BEYOND:
+                return p, n, True  # neither triangle at this edge has a shorter path
             a, b, c = corners
             if min(_gap(edge, a), _gap(edge, b), _gap(edge, c)) < 1e-9:
-                p, m, new_corners, found = _leave_corner(obstacles, s, t, edge, best, by_ray)
+                _, m, new_corners, found = _leave_corner(obstacles, s, t, edge, by_ray)
                 p, length = edge, best
                 if found == 0:
                     return p, n, True  # no triangle around this corner has a shorter path
                 n, corners, triangle = m, new_corners, found
                 continue
-            if best > length - GAIN and _gap(p, edge) < 2.0 * BEYOND:
-                return p, n, True  # neither triangle at this edge has a shorter path
             # beyond the edge, as seen from the centre of the triangle
             centre = along_line(along_line(a, difference(b, a), 1.0 / 3.0), difference(c, a), 1.0 / 3.0)
             away = difference(edge, centre)
@@ -282,9 +336,9 @@ def _descend_mean_ground(obstacles: Any, s: Any, t: Any, p: Any) -> Any:
     for _ in range(MAX_MEAN_STEPS):
         scale = 1.0 / np.sqrt(1.0 + along_x * along_x + along_y * along_y)
         n = (-along_x * scale, -along_y * scale, scale)
-        if not (dot(difference(s, q), n) > 0.0 and dot(difference(t, q), n) > 0.0):
-            break  # also where the mean ground is not known
         new = _path_length(s, q, t)
+        if not new < np.inf:
+            break  # the mean ground is not known here
         if new < length:
             gain = length - new
             best, length, share = q, new, min(2.0 * share, 1.0)
@@ -329,8 +383,9 @@ def find_bounce(obstacles: Any, s: Any, t: Any, reflection: Any, from_mean: bool
         if -d[2] < (cone - CLEARLY) * np.sqrt(dot(d, d)) or _path_length(s, p, t) > (1.0 + CLEARLY) * far:
             return p, 1.0, 0.0
     p, n, is_closed = _refine(obstacles, s, t, p, by_ray)
-    d, u = difference(p, s), difference(t, p)
-    first, last = np.sqrt(dot(d, d)), np.sqrt(dot(u, u))
-    slant = dot(d, n)
-    grazing = min(-slant / max(first, 1e-9), dot(u, n) / max(last, 1e-9))
-    return p, grazing, 0.0 if is_closed else _miss(p, along_line(d, n, -2.0 * slant), t)
+    g = _gradient(s, p, t)
+    grazing = 0.5 * np.sqrt(dot(g, g))
+    if grazing < MIN_GRAZING:
+        return p, grazing, np.inf  # the line from s to t meets the ground
+    d = difference(p, s)
+    return p, grazing, 0.0 if is_closed else _miss(p, along_line(d, n, -2.0 * dot(d, n)), t)
