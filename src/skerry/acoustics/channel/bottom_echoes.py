@@ -245,6 +245,62 @@ def _decrease(g: Any, p: Any, corners: Any) -> float:
 
 
 @kernel
+def _decrease_along(heights: Any, corner: Any, i: int, j: int, x: int, y: int, g: Any) -> float:
+    """Return how fast the length of the path decreases from corner (i, j) of a heightfield to a neighbour, per metre.
+
+    Args:
+        heights: Heights of the corners, m.
+        corner: Corner of the grid and sizes of a cell, (4,).
+        i: Column of the corner.
+        j: Row of the corner.
+        x: Columns from the corner to the neighbour.
+        y: Rows from the corner to the neighbour.
+        g: `_gradient` at the corner.
+
+    Returns:
+        0 if there is no such neighbour.
+    """
+    if not (0 <= i + x < heights.shape[1] and 0 <= j + y < heights.shape[0]):
+        return 0.0
+    e = (x * corner[2], y * corner[3], heights[j + y, i + x] - heights[j, i])
+    return -dot(g, e) / np.sqrt(dot(e, e))
+
+
+@kernel
+def _way_from_corner(heights: Any, corner: Any, p: Any, g: Any) -> Any:
+    """Return the horizontal direction to the triangle of a heightfield on which the path gets shorter most.
+
+    Six triangles lie around a corner p. Within a triangle the length is linear to first order, so it decreases in no
+    direction if not along an edge.
+
+    Returns:
+        East and north, without unit; 0 and 0 if the path gets longer along all edges.
+    """
+    i = min(max(int(np.rint((p[0] - corner[0]) / corner[2])), 0), heights.shape[1] - 1)
+    j = min(max(int(np.rint((p[1] - corner[1]) / corner[3])), 0), heights.shape[0] - 1)
+    east = _decrease_along(heights, corner, i, j, 1, 0, g)
+    north_east = _decrease_along(heights, corner, i, j, 1, 1, g)
+    north = _decrease_along(heights, corner, i, j, 0, 1, g)
+    west = _decrease_along(heights, corner, i, j, -1, 0, g)
+    south_west = _decrease_along(heights, corner, i, j, -1, -1, g)
+    south = _decrease_along(heights, corner, i, j, 0, -1, g)
+    best = max(max(east, north_east, north), max(west, south_west, south))
+    if not best > FLAT:
+        return 0.0, 0.0
+    if best == east:
+        return (1.0, 0.5) if north_east > south else (0.5, -0.5)
+    if best == north_east:
+        return (1.0, 0.5) if east > north else (0.5, 1.0)
+    if best == north:
+        return (0.5, 1.0) if north_east > west else (-0.5, 0.5)
+    if best == west:
+        return (-0.5, 0.5) if north > south_west else (-1.0, -0.5)
+    if best == south_west:
+        return (-1.0, -0.5) if west > south else (-0.5, -1.0)
+    return (-0.5, -1.0) if south_west > east else (0.5, -0.5)
+
+
+@kernel
 def _leave_corner(obstacles: Any, s: Any, t: Any, p: Any, by_ray: bool) -> Any:
     """Return the triangle around a corner p on which the path gets shorter most, as `_locate` does.
 
@@ -259,6 +315,13 @@ def _leave_corner(obstacles: Any, s: Any, t: Any, p: Any, by_ray: bool) -> Any:
         As of `_locate`. The number is 0 if the path gets longer on all triangles around p.
     """
     g = _gradient(s, p, t)
+    heights, corner = obstacles[5][0], obstacles[5][3]
+    if len(heights) > 0 and not by_ray:
+        x, y = _way_from_corner(heights, corner, p, g)
+        if x == 0.0:
+            return p, p, (p, p, p), np.int64(0)
+        aim = (p[0] + BEYOND * x * corner[2], p[1] + BEYOND * y * corner[3], p[2])
+        return _locate(obstacles, s, aim, by_ray)
     best, result, last = FLAT, (p, p, (p, p, p), np.int64(0)), np.int64(0)
     for k in range(8):
         x, y = AROUND[k]
