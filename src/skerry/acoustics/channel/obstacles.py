@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -172,12 +173,12 @@ class Obstacles:
         """Set the poses of the bodies from the motions of the engine's bodies, (bodies, 13)."""
         _move(self.rows, motion, self.local_balls, self.firsts, self.places, self.balls)
 
-    @property
+    @cached_property
     def native(self) -> tuple[Any, ...]:
         """Obstacles as the kernels of this module expect them."""
         groups = self.words, self.places, self.firsts, self.owners, self.balls, self.near
         index = self.index.heights, self.index.starts, self.index.triangles, self.index.corner, self.index.cells
-        return groups, self.ground, self.tops, self.corner, self.means, index
+        return groups, self.ground, self.tops, self.corner, self.means, index, float(self.tops.max())
 
 
 def _map_ground(
@@ -370,8 +371,10 @@ def is_open(obstacles: Any, first: int, second: int, radius: float, growth: Any,
         return True
     d = (x / length, y / length, z / length)
     channel = shape_channel(length, radius, MARGIN, near_growth, far_growth)
-    groups, ground, tops, corner, _, index = obstacles
-    low, high = _near_ground(tops, corner, start, d, length, radius + MARGIN)
+    groups, ground, tops, corner, _, index, highest = obstacles
+    low, high = np.inf, -np.inf
+    if min(a[2], b[2]) - radius - MARGIN <= highest:
+        low, high = _near_ground(tops, corner, start, d, length, radius + MARGIN)
     if low <= high and len(index[0]) > 0:
         if _is_blocked_by_heightfield(index[0], index[3], start, d, channel, low, high):
             return False
