@@ -150,6 +150,20 @@ def test_over_rough_ground_nearly_every_receiver_has_a_bottom_echo(drifter: str)
         assert sum("bottom" in times_by_path(world, f"r{k}") for k in range(40)) >= 38
 
 
+def test_every_bottom_echo_over_rough_ground_closes(drifter: str) -> None:
+    """Also where the search starts on a triangle that faces away from the receiver; steep hills, 60 receivers."""
+    random = np.random.default_rng(7)
+    robots = {f"r{k}": robot(drifter, random.uniform([-60, -60, -36], [60, 60, -5])) for k in range(60)}
+    robots["a"] = robot(drifter, [0, 0, -25], bottom_echo_tolerance=1e-6)
+    steep = ROUGH | {"function": {"kind": "hills", "amplitude": 10, "wavelength": 30, "octaves": 4}}
+    with sea(robots, terrain=steep) as world:
+        world.robots["a"].acoustics["modem"].write("x")
+        world.advance(0.1)
+        echoes = [path for path in world.acoustics.paths("a/modem") if path.path == "bottom"]
+        assert len(echoes) == 60
+        assert not [path for path in echoes if path.status == "misses the receiver"]
+
+
 def test_a_path_that_fails_is_listed_with_the_reason(drifter: str) -> None:
     box = {"geometry": {"kind": "box", "size": [1, 30, 10]}, "pose": {"position": [10, 0, -20]}}
     robots = {
