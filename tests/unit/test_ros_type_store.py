@@ -42,6 +42,34 @@ PUBLISHED = {
     ),
 }
 
+# From the type descriptions in the packages of ROS 2 Jazzy.
+PUBLISHED |= {
+    "diagnostic_msgs/srv/AddDiagnostics": "RIHS01_6b91084c9f8bffd9b0c1f6883e0e8e491a831f4fc6c6aec77a4efaf3f1ea90b5",
+    "diagnostic_msgs/srv/SelfTest": "RIHS01_df1e4e54a814a16ccc77471e9239618d46818e8d0e3b45ad6f8c34c6e2abfef6",
+    "nav_msgs/msg/Goals": "RIHS01_02305a51633b5c04d8979b878a7577cafd422f8a07465c878b17a920af3759e9",
+    "nav_msgs/srv/GetMap": "RIHS01_c8ae77c9995b3554b5ba80e4d4d443f970ac65143102a1d893ec24fc07b31147",
+    "nav_msgs/srv/GetPlan": "RIHS01_234f7aff100f5edb8150366601687b027bcdc253db47decb88fff846193fe5e8",
+    "nav_msgs/srv/LoadMap": "RIHS01_1a192ac56c40fed2767dac26f0b371785372276bd465c902676d2dca135aae5a",
+    "nav_msgs/srv/SetMap": "RIHS01_5e11a5b2ca53d8ae85b666a019f16c9904ebc787828f1f566c4e048a1ddedfb4",
+    "rcl_interfaces/srv/GetLoggerLevels": "RIHS01_03bf1bebd0d6514c7ed0ba7c5e08dc9f2f39c759fe99e1e30ea4157d7674f72d",
+    "rcl_interfaces/srv/SetLoggerLevels": "RIHS01_3ff86cb4e91fbf9abae15c234ecc874448de6ece8e193401c077cf116e4f6d78",
+    "sensor_msgs/srv/SetCameraInfo": "RIHS01_a10cca5d33dc637c8d49db50ab288701a3592bb9cd854f2f16a0659613b68984",
+}
+
+# From smarc-project/smarc2, commit c2bd1d0.
+SMARC_CONSTANTS = {
+    "sam_msgs/Links": {"PRESS_LINK": "pressure_link", "ODOM_LINK": "odom"},
+    "sam_msgs/Topics": {
+        "DEPTH_TOPIC": "core/depth20_pressure",
+        "TCG_CMD_TOPIC": "core/tcg_cmd",
+        "CTD_FB_TOPIC": "core/ctd_fb",
+        "TOGGLE_SIDESCAN_SERVICE": "payload/toggle_sidescan",
+    },
+    "smarc_mission_msgs/Topics": {"BT_LAST_WP_TOPIC": "mission/last_wp"},
+    "smarc_control_msgs/Topics": {"STATES_CONV": "ctrl/conv/states", "WAYPOINT_CONV": "ctrl/conv/waypoint"},
+    "dead_reckoning_msgs/Topics": {"DR_ODOM_X_TOPIC": "dr/x", "DR_ODOM_ALT_TOPIC": "dr/alt"},
+}
+
 
 @pytest.fixture
 def examples(tmp_path: Path) -> Path:
@@ -62,6 +90,12 @@ def test_every_package_is_there() -> None:
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_a_hash_is_the_published_one(name: str, examples: Path) -> None:
     assert TypeStore([examples], "jazzy").hash(name) == PUBLISHED[name]
+
+
+@pytest.mark.parametrize("name", SMARC_CONSTANTS)
+def test_constants_of_smarc_have_their_public_names(name: str) -> None:
+    found = {constant.name: constant.value for constant in TypeStore().message(name).constants}
+    assert found | SMARC_CONSTANTS[name] == found
 
 
 @pytest.mark.parametrize(("distribution", "store"), [("humble", Stores.ROS2_HUMBLE), ("jazzy", Stores.ROS2_JAZZY)])
