@@ -54,6 +54,9 @@ PEERS: Final = """<Discovery><ParticipantIndex>auto</ParticipantIndex>
 CONFIGURATION: Final = """<CycloneDDS><Domain Id="any"><General>{interfaces}
 <MaxMessageSize>65500B</MaxMessageSize></General>{discovery}</Domain></CycloneDDS>"""
 
+PARTICIPANT_DATA: Final = b"enclave=/;"
+"""User data of a participant of ROS 2."""
+
 ANY: Final = SampleState.Any | ViewState.Any | InstanceState.Any
 BLOCKING: Final = 100_000_000  # ns that a reliable write may wait for a slow peer; the default of DDS
 TESTED: Final = "11.0.1"  # version of cyclonedds for which this module is written
@@ -145,7 +148,7 @@ class Participant:
         self.domain = domain
         self._owned = _open_domain(domain, network)
         try:
-            self.entity = DomainParticipant(domain, qos=Qos(Policy.Userdata(b"enclave=/;")))
+            self.entity = DomainParticipant(domain, qos=Qos(Policy.Userdata(PARTICIPANT_DATA)))
         except DDSException as error:
             raise SkerryError(f"cannot create a participant in the DDS domain {domain}: {error}") from None
         self.guid: bytes = self.entity.guid.bytes
