@@ -25,11 +25,13 @@ def _profile_path(name: str) -> str:
 
 
 def _default_distribution(settings: Mapping[str, Any]) -> Distribution:
-    """Return the distribution of the environment, if all transports support it, or the first one that all support."""
+    """Return the distribution of the environment, if all transports support it, or Jazzy for DDS, or the first one."""
     transports = settings.get("transports", {}).values()
     possible = [name for name in DISTRIBUTIONS if all(name in transport.distributions for transport in transports)]
     environment = os.environ.get("ROS_DISTRO", "") if transports else ""
     environment = "jazzy" if environment in JAZZY_COMPATIBLE else environment
+    if environment not in possible and any(transport.kind == "dds" for transport in transports):
+        environment = "jazzy"  # the newest distribution with long-term support
     return next((name for name in possible if name == environment), next(iter(possible), "humble"))
 
 
@@ -44,7 +46,8 @@ class Ros(InterfaceConfig):
     distribution: Distribution = Field(
         default_factory=_default_distribution,
         description="ROS distribution whose message definitions are used; by default that of ROS_DISTRO in the "
-        "environment, if the transports support it, otherwise `humble`, or `noetic` with a transport of ROS 1",
+        "environment, if the transports support it, otherwise `jazzy` with `dds`, `noetic` with a transport of ROS 1, "
+        "and `humble` with others",
     )
     message_paths: tuple[ExistingFolder, ...] = Field((), description="folders with your own message packages")
     frame_suffix: str = Field("_gt", description="suffix of frame names, which separates them from those of a robot")

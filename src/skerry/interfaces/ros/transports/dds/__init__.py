@@ -1,7 +1,7 @@
 """ROS 2 over DDS, for peers of every middleware.
 
-Topics use Cyclone DDS. Services, and so actions and parameters, use the participant of `rtps`, because peers of Fast DDS
-need an inline parameter in each response that the wheel of Cyclone DDS cannot send.
+Topics use Cyclone DDS. Services, and so actions and parameters, use the participant of `rtps`, because peers of Fast
+DDS need an inline parameter in each response that the wheel of Cyclone DDS cannot send.
 """
 
 from __future__ import annotations

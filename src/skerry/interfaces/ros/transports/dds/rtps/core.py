@@ -378,11 +378,11 @@ class RtpsCore:
         for reader in self.readers.values():
             reader.proxies.pop(guid, None)
         for writer in self.writers.values():
-            if (stream := writer.streams.get(guid[:12])) is not None and stream.readers.pop(
-                guid[12:], None
-            ) is not None:
-                if not stream.readers and not writer.is_permanent:
-                    del writer.streams[guid[:12]]
+            stream = writer.streams.get(guid[:12])
+            if stream is None or stream.readers.pop(guid[12:], None) is None:
+                continue
+            if not stream.readers and not writer.is_permanent:
+                del writer.streams[guid[:12]]
 
     def _fits(self, endpoint: Writer | Reader, description: Description) -> bool:
         return bool(endpoint.topic) and (endpoint.topic, endpoint.type_name) == (
@@ -537,7 +537,10 @@ class RtpsCore:
         self, reader: Reader, guid: bytes, proxy: WriterProxy, missing: Iterable[int], *, is_final: bool
     ) -> None:
         proxy.count += 1
-        message = wire.acknack(reader.entity, guid[12:], proxy.expected, missing, proxy.count, is_final=is_final)
+        base = proxy.expected
+        if not proxy.has_heartbeat and self.peers[guid[:12]].vendor == wire.FAST_DDS:
+            base = 0  # only this base makes Fast DDS send a heartbeat immediately; otherwise it takes up to 3 s
+        message = wire.acknack(reader.entity, guid[12:], base, missing, proxy.count, is_final=is_final)
         self._send(guid[:12], proxy.address, [message])
 
     # -------------------------------------------------------------------------------------------- outgoing data

@@ -13,6 +13,7 @@ MAGIC: Final = b"RTPS"
 VERSION: Final = b"\x02\x03"
 VENDOR: Final = b"\x00\x00"  # "unknown" of the specification, because Skerry has no vendor id
 CYCLONE: Final = b"\x01\x10"  # vendor id of Eclipse Cyclone DDS
+FAST_DDS: Final = b"\x01\x0f"  # vendor id of eProsima Fast DDS
 UNKNOWN_ENTITY: Final = bytes(4)
 MAX_SET: Final = 256  # largest number of bits in a set of sequence numbers
 MAX_SAMPLE: Final = 4_000_000  # B, largest sample that is assembled from fragments
@@ -215,7 +216,7 @@ def _data(kind: int, flags: int, cursor: _Cursor, source: Source) -> Data:
     fragment = size = total = 0
     if kind == DATA_FRAG:
         fragment, _, size, total = cursor.unpack("IHHI")
-        if fragment < 1 or not 0 < size or not 0 < total <= MAX_SAMPLE or (fragment - 1) * size >= total:
+        if fragment < 1 or size < 1 or not 0 < total <= MAX_SAMPLE or (fragment - 1) * size >= total:
             raise ProtocolError(f"fragment {fragment} of {size} bytes is not part of a sample of {total} bytes")
     if number < 1 or start < cursor.position:
         raise ProtocolError(f"a sample with the number {number} is malformed")
