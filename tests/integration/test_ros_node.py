@@ -637,10 +637,10 @@ def _request(bus: Any, **values: Any) -> Any:
     [
         (None, [], "humble"),
         ("jazzy", [], "humble"),  # a recording does not depend on the environment
-        (None, ["dds"], "humble"),
+        (None, ["dds"], "jazzy"),
         ("jazzy", ["dds"], "jazzy"),
         ("kilted", ["zenoh", "rosbridge"], "jazzy"),
-        ("noetic", ["dds"], "humble"),
+        ("noetic", ["dds"], "jazzy"),
         ("noetic", ["endpoint"], "noetic"),
         ("dashing", ["endpoint"], "humble"),
         (None, ["tcpros"], "noetic"),

@@ -104,7 +104,7 @@ class Answer(IdlStruct, typename="std_srvs.srv.dds_.SetBool_Response_"):
     message: str
 @dataclass
 class Gid(IdlStruct, typename="rmw_dds_common.msg.dds_.Gid_"):
-    data: array[uint8, 24]
+    data: array[uint8, 16]
 @dataclass
 class Node(IdlStruct, typename="rmw_dds_common.msg.dds_.NodeEntitiesInfo_"):
     node_namespace: str
