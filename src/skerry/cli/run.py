@@ -52,6 +52,10 @@ def run(
             help="Publish to ROS over this transport. `skerry list components` lists all transports. May be repeated."
         ),
     ] = None,
+    waraps: Annotated[
+        str | None,
+        typer.Option(metavar="HOST[:PORT]", help="Connect all robots to this MQTT broker as agents of WARA-PS."),
+    ] = None,
     record: Annotated[
         str | None,
         typer.Option(help="Record to this new .mcap file: ROS 2 messages, and all data that a replay needs."),
@@ -79,6 +83,8 @@ def run(
     overrides = parse_settings(settings, noise)
     for transport in ros or []:
         add_transport(overrides, transport)
+    if waraps is not None:
+        add_waraps(overrides, waraps)
     if record is not None:
         add_recorder(overrides, record)
     run_scenario(scenario, parse_speed(speed), duration, seed, overrides, page)
@@ -89,6 +95,18 @@ def add_transport(overrides: dict[str, Any], transport: str) -> None:
     ros = overrides.setdefault("interfaces", {}).setdefault("ros", {})
     ros.setdefault("kind", "ros")
     ros.setdefault("transports", {}).setdefault(transport, {}).setdefault("kind", transport)
+
+
+def add_waraps(overrides: dict[str, Any], address: str) -> None:
+    """Set the broker, HOST or HOST:PORT, of the interface `waraps` of the overrides, which is added if missing."""
+    host, separator, port = address.rpartition(":")
+    if separator and not port.isdigit():
+        raise typer.BadParameter(f"{address!r} is not HOST or HOST:PORT", param_hint="--waraps")
+    waraps = overrides.setdefault("interfaces", {}).setdefault("waraps", {})
+    waraps.setdefault("kind", "waraps")
+    waraps["host"] = host if separator else address
+    if separator:
+        waraps["port"] = int(port)
 
 
 def add_recorder(overrides: dict[str, Any], path: str) -> None:
