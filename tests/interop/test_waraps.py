@@ -155,10 +155,11 @@ def test_a_path_is_followed_to_its_end(peer: Peer) -> None:
     start = Projection(skerry.Scenario.model_validate({"reference": REFERENCE}).reference)
     last = peer.received("sensor/position")[-1]
     east, north, _ = start.from_geodetic([last["latitude"], last["longitude"], 0.0]).tolist()
-    points = [peer.point(east + 40, north), peer.point(east + 80, north)]  # type: ignore[attr-defined]
+    points = [peer.point(east, north + 40), peer.point(east, north + 80)]  # type: ignore[attr-defined]
     path = {"name": "move-path", "params": {"waypoints": points, "speed": "fast"}}
     peer.send(command="start-task", com_uuid="m1", task_uuid="path", task=path)
     peer.until("path", "finished")
+    assert any(min(course, 360.0 - course) < 20.0 for course in peer.received("sensor/course")), "not to the north"
 
 
 def test_invalid_commands_and_a_restart_of_the_broker_leave_the_world_running(peer: Peer) -> None:

@@ -11,7 +11,7 @@ from uuid import NAMESPACE_URL, uuid4, uuid5
 
 from skerry.commands import CallController, GiveGoal
 from skerry.core.errors import SkerryError
-from skerry.core.frames import quaternion_to_rpy, yaw_to_heading
+from skerry.core.frames import quaternion_to_rpy, rotate, yaw_to_heading
 from skerry.core.geo import Projection
 from skerry.interfaces.waraps import Domain
 from skerry.interfaces.waraps.tasks import SIGNALS, TASKS, Plan, plan_task
@@ -80,7 +80,8 @@ class Agent:
             self._send(topic, value, False)
 
     def _sensors(self) -> Iterator[tuple[str, Any]]:
-        pose, (east, north, _) = self.robot.pose, self.robot.twist.linear.tolist()
+        pose = self.robot.pose
+        east, north, _ = rotate(pose.orientation, self.robot.twist.linear).tolist()
         roll, pitch, yaw = (float(angle) for angle in quaternion_to_rpy(pose.orientation))
         if self._projection is not None:
             latitude, longitude, altitude = self._projection.to_geodetic(pose.position).tolist()

@@ -35,7 +35,9 @@ class WarapsInterface(Interface):
     def check(self, world: World) -> None:
         for name in self.config.units:
             if name not in world.robots:
-                raise SkerryError(f"interface `waraps`: `units` has no robot {name!r}; {did_you_mean(name, world.robots)}")
+                raise SkerryError(
+                    f"interface `waraps`: `units` has no robot {name!r}; {did_you_mean(name, world.robots)}"
+                )
 
     def start(self, world: World, inbox: Inbox) -> None:
         self.check(world)
