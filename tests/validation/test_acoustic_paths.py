@@ -151,7 +151,7 @@ def test_over_rough_ground_nearly_every_receiver_has_a_bottom_echo(drifter: str)
 
 
 def test_every_bottom_echo_over_rough_ground_closes(drifter: str) -> None:
-    """Also where the search starts on a triangle that faces away from the receiver; steep hills, 60 receivers."""
+    """Steep hills, 60 receivers; the search may start on a triangle that faces away from the receiver."""
     random = np.random.default_rng(7)
     robots = {f"r{k}": robot(drifter, random.uniform([-60, -60, -36], [60, 60, -5])) for k in range(60)}
     robots["a"] = robot(drifter, [0, 0, -25], bottom_echo_tolerance=1e-6)

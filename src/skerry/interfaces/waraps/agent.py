@@ -45,7 +45,10 @@ class Agent:
         self.robot = robot
         self._config, self._projection, self._inbox, self._send = config, projection, inbox, send
         goers = ((name, part) for name, part in robot.controllers.items() if isinstance(part, CanReachGoal))
-        self._controller_name, self._controller = next(goers, ("", None))
+        self._controller_name: str = ""
+        self._controller: CanReachGoal | None = None
+        if (found := next(goers, None)) is not None:
+            self._controller_name, self._controller = found
         self.domain: Domain = config.units.get(robot.name) or domain_of(robot)
         self.base = f"{config.context}/unit/{self.domain}/simulation/{robot.name}"
         self.uuid = str(uuid5(NAMESPACE_URL, f"mqtt:{self.base}"))
