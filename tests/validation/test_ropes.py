@@ -419,9 +419,15 @@ def test_a_hook_catches_a_rope_hoists_it_and_ends_by_carrying_the_load(tmp_path:
         assert lift.loaded
         weight = world.scenario.objects["load"].mass * G
         winch.command(length=1.0)
-        world.advance(20)
+        world.advance(16)
         assert world.objects["load"].position[2] > 0.5
-        assert lift.tension[-1] == pytest.approx(weight, rel=0.1)
+        # The load still swings. In 4 s the momentum changes by less than 0.4 m/s × m, 1 % of the impulse of the weight.
+        upward = []
+        for _ in range(400):
+            world.advance(0.01)
+            edge = lift.points[-2] - lift.points[-1]
+            upward.append(lift.tension[-1] * edge[2] / np.linalg.norm(edge))
+        assert np.mean(upward) == pytest.approx(weight, rel=0.02)
         lift.release()
         world.advance(3)
         assert world.objects["load"].position[2] < 0.2
